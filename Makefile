@@ -1,0 +1,38 @@
+# Every verb sets up what it needs. `make` alone lists them.
+PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: help demo test lint format lock clean
+
+help: ## list the verbs
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+
+$(READY): requirements.lock pyproject.toml
+	@test -n "$(PYTHON)" || { echo "otel-eval needs Python 3.11 or later on the PATH"; exit 2; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $(READY)
+
+demo: $(READY) ## start a real server, send it recorded agent exports, show the verdicts
+	@$(BIN)/otel-eval demo
+
+test: $(READY) ## run the tests
+	$(BIN)/python -m pytest -n 2
+
+lint: $(READY) ## ruff and mypy strict
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(READY) ## rewrite to the format that lint checks
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+lock: ## lock the newest versions that pyproject.toml allows (needs uv)
+	uv pip compile --quiet --universal --python-version 3.11 --extra dev --no-emit-index-url --no-emit-find-links --no-annotate --no-header -o requirements.lock --upgrade pyproject.toml
+
+clean: ## remove what the other verbs made
+	rm -rf $(VENV) dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,178 @@
+"""otel-eval's own metrics, declared as data: the docs and the dashboards are checked against this table.
+
+Source: docs/metrics.md is generated from it. Label values are bounded (``emit/`` sees to it).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+EVALUATION_LABELS = (
+    "gen_ai.evaluation.name",
+    "gen_ai.agent.name",
+    "otel_eval.outcome",
+    "otel_eval.origin",
+    "otel_eval.target.service",
+    "otel_eval.target.environment",
+)
+TARGET_LABELS = ("gen_ai.agent.name", "otel_eval.target.service", "otel_eval.target.environment")
+SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Instrument:
+    """One instrument. ``kind`` is ``counter``, ``histogram`` or ``gauge``."""
+
+    name: str
+    kind: str
+    unit: str
+    description: str
+    labels: tuple[str, ...] = ()
+    buckets: tuple[float, ...] = ()
+
+
+class Recorder(Protocol):
+    """Where the pipeline's stages count. Amounts of a gauge are its new value."""
+
+    def record(self, name: str, amount: float = 1, labels: Mapping[str, str] | None = None) -> None:
+        """Add to a counter, observe in a histogram, set a gauge. Raises KeyError for a name that is not declared."""
+        ...
+
+
+class NullRecorder:
+    """Counts nothing; checks the names all the same."""
+
+    def record(self, name: str, amount: float = 1, labels: Mapping[str, str] | None = None) -> None:
+        BY_NAME[name]
+
+
+INSTRUMENTS: tuple[Instrument, ...] = (
+    Instrument(
+        name="otel_eval.evaluations",
+        kind="counter",
+        unit="{evaluation}",
+        description="Evaluations that ended, each counted once, at its first verdict.",
+        labels=EVALUATION_LABELS,
+    ),
+    Instrument(
+        name="otel_eval.evaluation.score",
+        kind="histogram",
+        unit="",
+        description="Scores that evaluations gave, from 0 to 1.",
+        labels=EVALUATION_LABELS,
+        buckets=(0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0),
+    ),
+    Instrument(
+        name="otel_eval.evaluation.duration",
+        kind="histogram",
+        unit="s",
+        description="How long an evaluation took, waiting for its turn not included.",
+        labels=EVALUATION_LABELS,
+        buckets=SECONDS,
+    ),
+    Instrument(
+        name="otel_eval.evaluation.revised",
+        kind="counter",
+        unit="{evaluation}",
+        description="Evaluations whose outcome changed because late telemetry changed the Interaction.",
+        labels=("gen_ai.evaluation.name", *TARGET_LABELS, "otel_eval.outcome.from", "otel_eval.outcome.to"),
+    ),
+    Instrument(
+        name="otel_eval.interactions",
+        kind="counter",
+        unit="{interaction}",
+        description="Interactions put together, by what became of them.",
+        labels=(*TARGET_LABELS, "otel_eval.disposition", "otel_eval.failed"),
+    ),
+    Instrument(
+        name="otel_eval.judge.tokens",
+        kind="counter",
+        unit="{token}",
+        description="Tokens that judges used.",
+        labels=("gen_ai.request.model", "gen_ai.token.type"),
+    ),
+    Instrument(
+        name="otel_eval.judge.cost",
+        kind="counter",
+        unit="{USD}",
+        description="What judges cost, in US dollars, where a price is known.",
+        labels=("gen_ai.request.model",),
+    ),
+    Instrument(
+        name="otel_eval.judge.paused",
+        kind="gauge",
+        unit="",
+        description="1 while a judge model is paused because its provider is down, else 0.",
+        labels=("gen_ai.request.model",),
+    ),
+    Instrument(
+        name="otel_eval.backlog.evaluations",
+        kind="gauge",
+        unit="{evaluation}",
+        description="Evaluations that wait for their turn.",
+    ),
+    Instrument(
+        name="otel_eval.backlog.age",
+        kind="gauge",
+        unit="s",
+        description="Age of the oldest evaluation that waits; 0 with none.",
+    ),
+    Instrument(
+        name="otel_eval.spans.received",
+        kind="counter",
+        unit="{span}",
+        description="Spans acknowledged.",
+        labels=("otel_eval.transport",),
+    ),
+    Instrument(
+        name="otel_eval.spans.dropped",
+        kind="counter",
+        unit="{span}",
+        description="Spans refused or left out, by reason.",
+        labels=("otel_eval.reason",),
+    ),
+    Instrument(
+        name="otel_eval.logs.received",
+        kind="counter",
+        unit="{record}",
+        description="Log records acknowledged.",
+        labels=("otel_eval.transport",),
+    ),
+    Instrument(
+        name="otel_eval.logs.dropped",
+        kind="counter",
+        unit="{record}",
+        description="Log records refused or left out, by reason.",
+        labels=("otel_eval.reason",),
+    ),
+    Instrument(
+        name="otel_eval.requests.refused",
+        kind="counter",
+        unit="{request}",
+        description="OTLP requests refused whole, by reason.",
+        labels=("otel_eval.transport", "otel_eval.reason"),
+    ),
+    Instrument(
+        name="otel_eval.journal.bytes",
+        kind="gauge",
+        unit="By",
+        description="Acknowledged telemetry that is not yet put together.",
+    ),
+    Instrument(
+        name="otel_eval.outbox.evaluations",
+        kind="gauge",
+        unit="{evaluation}",
+        description="Verdicts stored but not yet exported.",
+    ),
+    Instrument(
+        name="otel_eval.labels.overflowed",
+        kind="counter",
+        unit="{measurement}",
+        description="Measurements whose label value was replaced by 'other' because its bound was reached.",
+        labels=("otel_eval.label",),
+    ),
+)
+
+BY_NAME = {instrument.name: instrument for instrument in INSTRUMENTS}

@@ -1,0 +1,74 @@
+"""The judge's own model calls are telemetry too, and are never judged.
+
+Three marks, each enough alone, all keyed so that every replica that shares the key knows them and nobody else can make
+them (or dodge judgement by quoting them):
+
+* the traces we start ourselves have ids whose second half is a keyed digest of the first;
+* the spans we emit have the scope ``otel_eval``, and whatever descends from a span of ours is ours;
+* the reply format at the end of every judge's *system* message carries a fingerprint, so that an Interaction made of a
+  judge call through somebody's instrumented gateway is recognised in a foreign trace without any marker of ours.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import re
+import secrets
+from pathlib import Path
+
+SCOPE_NAME = "otel_eval"
+"""The instrumentation scope of everything that otel-eval emits."""
+
+BAGGAGE_KEY = "otel_eval.evaluation"
+"""Baggage on judge calls: the evaluation id. Instrumentations that copy baggage to attributes mark their spans with it."""
+
+_FINGERPRINT = re.compile(r"oe-([0-9a-f]{16})-([0-9a-f]{32})")
+
+
+class LoopGuard:
+    """Makes and recognises the marks. ``key`` is a secret shared by the replicas of one deployment."""
+
+    def __init__(self, key: bytes) -> None:
+        if len(key) < 16:
+            raise ValueError("a loop guard key has at least 16 bytes")
+        self._key = key
+
+    @classmethod
+    def from_file(cls, path: Path) -> LoopGuard:
+        """The key kept in that file; made (mode 0600) where there is none."""
+        try:
+            return cls(bytes.fromhex(path.read_text().strip()))
+        except FileNotFoundError:
+            key = secrets.token_bytes(32)
+            path.touch(mode=0o600)
+            path.write_text(key.hex() + "\n")
+            return cls(key)
+
+    def trace_id(self, seed: str) -> str:
+        """A trace id of ours, 32 hex digits, the same for the same seed."""
+        head = hashlib.sha256(seed.encode()).digest()[:8]
+        return head.hex() + self._mac(b"trace" + head)[:16]
+
+    def owns_trace(self, trace_id: str) -> bool:
+        """Whether we started that trace."""
+        try:
+            head = bytes.fromhex(trace_id[:16])
+        except ValueError:
+            return False
+        return len(trace_id) == 32 and hmac.compare_digest(trace_id[16:], self._mac(b"trace" + head)[:16])
+
+    def fingerprint(self, evaluation_id: str) -> str:
+        """The mark in the reply format of that evaluation's judge calls: ``oe-<16 hex>-<32 hex>``."""
+        head = hashlib.sha256(b"fingerprint" + evaluation_id.encode()).hexdigest()[:16]
+        return f"oe-{head}-{self._mac(b'fingerprint' + head.encode())[:32]}"
+
+    def owns_text(self, system_text: str) -> bool:
+        """Whether a system message ends a judge's call of ours: ask it of system messages only, never of what a user wrote."""
+        return any(
+            hmac.compare_digest(mac, self._mac(b"fingerprint" + head.encode())[:32])
+            for head, mac in _FINGERPRINT.findall(system_text)
+        )
+
+    def _mac(self, message: bytes) -> str:
+        return hmac.new(self._key, message, hashlib.sha256).hexdigest()

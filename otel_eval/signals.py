@@ -1,0 +1,88 @@
+"""OTLP spans and log records as plain Python: what conventions read. Protobuf stays in ``receive/`` and ``emit/``.
+
+Ids are lower-case hex; an absent or all-zero parent is None. Attribute values are decoded ``AnyValue``: str, bool, int,
+float, bytes, list and dict. Resources and scopes are shared objects: all spans of one batch and origin hold the same one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+Attributes: TypeAlias = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    """Who sent it (``service.name`` and friends)."""
+
+    attributes: Attributes = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Which instrumentation wrote it."""
+
+    name: str = ""
+    version: str = ""
+    attributes: Attributes = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class SpanEvent:
+    """An event on a span."""
+
+    name: str
+    time_ns: int = 0
+    attributes: Attributes = field(default_factory=dict)
+    dropped_attributes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SpanLink:
+    """A link from a span to another."""
+
+    trace_id: str
+    span_id: str
+    attributes: Attributes = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Span:
+    """One ended span. ``status`` is ``unset``, ``ok`` or ``error``; ``kind`` the OTLP number (0 unspecified … 5)."""
+
+    trace_id: str
+    span_id: str
+    parent_id: str | None = None
+    name: str = ""
+    kind: int = 0
+    started_ns: int = 0
+    ended_ns: int = 0
+    attributes: Attributes = field(default_factory=dict)
+    events: tuple[SpanEvent, ...] = ()
+    links: tuple[SpanLink, ...] = ()
+    status: str = "unset"
+    status_message: str = ""
+    dropped_attributes: int = 0
+    dropped_events: int = 0
+    dropped_links: int = 0
+    trace_state: str = ""
+    resource: Resource = Resource()
+    scope: Scope = Scope()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogRecord:
+    """One log record. ``event_name`` is the proto field, else the attribute ``event.name`` or ``event_name``."""
+
+    trace_id: str | None = None
+    span_id: str | None = None
+    event_name: str = ""
+    time_ns: int = 0
+    severity_number: int = 0
+    body: Any = None
+    attributes: Attributes = field(default_factory=dict)
+    dropped_attributes: int = 0
+    resource: Resource = Resource()
+    scope: Scope = Scope()

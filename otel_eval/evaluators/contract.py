@@ -78,7 +78,7 @@ async def run(evaluator: Evaluator, interaction: Interaction, context: Evaluatio
         outcome = evaluator.evaluate(interaction, context)
         if inspect.isawaitable(outcome):
             outcome = await outcome
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - the one boundary where anything may break
         return Errored(reason=f"{type(error).__name__}: {error}", error_type=type(error).__name__)
     if not isinstance(outcome, Evaluation | Inconclusive | Errored):
         kind = type(outcome).__name__

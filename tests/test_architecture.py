@@ -1,0 +1,81 @@
+"""The architecture stays as docs/architecture.md draws it."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parent.parent / "otel_eval"
+PIPELINE = ("receive", "journal", "conventions", "assemble", "ledger", "dispatch", "evaluators", "judges", "emit")
+DOMAIN = ("interaction", "outcome")
+
+
+def modules() -> Iterator[tuple[str, Path]]:
+    for path in sorted(PACKAGE.rglob("*.py")):
+        if not path.name.endswith(("_pb2.py", "_pb2_grpc.py")):
+            yield path.relative_to(PACKAGE).as_posix(), path
+
+
+def imports(path: Path) -> Iterator[tuple[str, bool]]:
+    """Every absolute module that a file imports, and whether only for type checking."""
+
+    def walk(node: ast.AST, typing_only: bool) -> Iterator[tuple[str, bool]]:
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.Import):
+                for alias in child.names:
+                    yield alias.name, typing_only
+            elif isinstance(child, ast.ImportFrom):
+                assert child.level == 0, f"{path}: relative imports hide the direction"
+                yield child.module or "", typing_only
+                for alias in child.names:
+                    yield f"{child.module}.{alias.name}", typing_only
+            guarded = isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING"
+            yield from walk(child, typing_only or guarded)
+
+    yield from walk(ast.parse(path.read_text()), False)
+
+
+@pytest.mark.parametrize("name", DOMAIN)
+def test_the_domain_imports_nothing_of_ours(name: str) -> None:
+    """interaction.py and outcome.py import the standard library alone."""
+    outside = [module for module, _ in imports(PACKAGE / f"{name}.py") if module.split(".")[0] not in sys.stdlib_module_names]
+    assert outside == []
+
+
+@pytest.mark.parametrize(("name", "path"), list(modules()), ids=lambda value: value if isinstance(value, str) else "")
+def test_dependencies_point_down_the_pipeline(name: str, path: Path) -> None:
+    """A stage imports only stages below it; what stands beside the pipeline is not imported by it."""
+    stage = name.split("/")[0]
+    if stage not in PIPELINE:
+        return
+    allowed = PIPELINE[PIPELINE.index(stage) :]
+    beside = {"experiment", "cli", "testing", "server"}
+    for module, typing_only in imports(path):
+        parts = module.split(".")
+        if parts[0] != "otel_eval" or len(parts) < 2 or typing_only:
+            continue
+        assert parts[1] not in beside, f"{name} imports {module}"
+        if parts[1] in PIPELINE:
+            assert parts[1] in allowed, f"{name} imports {module}, which is above it"
+
+
+@pytest.mark.parametrize(("name", "path"), list(modules()), ids=lambda value: value if isinstance(value, str) else "")
+def test_grpc_and_protobuf_stay_at_the_edges(name: str, path: Path) -> None:
+    """gRPC and protobuf are named in receive/ and emit/ (and in the kit that tests them) alone."""
+    if name.split("/")[0] in ("receive", "emit", "testing"):
+        return
+    found = [m for m, _ in imports(path) if m.split(".")[0] in ("grpc", "google") or m.startswith("opentelemetry.proto")]
+    assert found == []
+
+
+def test_the_package_is_light_to_import() -> None:
+    """`import otel_eval` pulls in no server, database, model or telemetry library."""
+    heavy = ("grpc", "litellm", "sqlalchemy", "opentelemetry", "pydantic", "starlette", "google.protobuf")
+    code = f"import sys, otel_eval; print([m for m in {heavy!r} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

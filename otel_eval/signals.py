@@ -68,6 +68,8 @@ class Span:
     dropped_events: int = 0
     dropped_links: int = 0
     trace_state: str = ""
+    parent_is_remote: bool | None = None
+    """Whether the parent lives in another process (OTLP span flags 0x100 and 0x200); None where the SDK does not say."""
     resource: Resource = Resource()
     scope: Scope = Scope()
 

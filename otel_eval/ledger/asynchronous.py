@@ -1,0 +1,236 @@
+"""The pipeline's way into the ledger: one writer thread, one transaction for all the writes that came meanwhile.
+
+A commit to disk costs the same for one row as for a thousand, so writes that arrive while one is under way share the
+next (group commit). Reads go to worker threads; SQLite in WAL mode lets them run beside the writer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import queue
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from sqlalchemy import Connection
+
+from otel_eval.interaction import Interaction
+from otel_eval.ledger.errors import LedgerError
+from otel_eval.ledger.ledger import Ledger
+from otel_eval.ledger.model import (
+    Backlog,
+    Batch,
+    Deleted,
+    OutboxEntry,
+    Stored,
+    StoredInteraction,
+    WaitingEvaluation,
+)
+from otel_eval.ledger.queue import add_spending, discard, mark_exported, postpone
+from otel_eval.record import EvaluationRecord
+
+T = TypeVar("T")
+MAX_GROUP = 256
+
+
+@dataclass(frozen=True, slots=True)
+class _Write:
+    change: Callable[[Connection], Any]
+    future: asyncio.Future[Any]
+    loop: asyncio.AbstractEventLoop
+
+
+class AsyncLedger:
+    """Awaitable twin of :class:`Ledger`. When a write returns, its transaction is on disk.
+
+    Cancelling a write does not undo it: it may or may not be stored, and doing it again is harmless. Use it as an async
+    context manager, or call :meth:`close`.
+    """
+
+    def __init__(self, ledger: Ledger) -> None:
+        self.ledger = ledger
+        self._writes: queue.SimpleQueue[_Write | None] = queue.SimpleQueue()
+        self._listeners: list[Callable[[tuple[Stored, ...]], None]] = []
+        self._closed = False
+        self._thread = threading.Thread(target=self._run, name="otel-eval-ledger", daemon=True)
+        self._thread.start()
+
+    @classmethod
+    async def open(cls, url: str, *, outbox: bool = True) -> AsyncLedger:
+        """Open as :meth:`Ledger.open` does, off the event loop."""
+        return cls(await asyncio.to_thread(Ledger.open, url, outbox=outbox))
+
+    async def close(self) -> None:
+        """Finish the writes that were handed in, then let go of the database. May be called twice."""
+        if self._closed:
+            return
+        self._closed = True
+        self._writes.put(None)
+        await asyncio.to_thread(self._thread.join)
+        await asyncio.to_thread(self.ledger.close)
+
+    async def __aenter__(self) -> AsyncLedger:
+        return self
+
+    async def __aexit__(self, *exception: object) -> None:
+        await self.close()
+
+    @contextlib.contextmanager
+    def listening(self, listener: Callable[[tuple[Stored, ...]], None]) -> Iterator[None]:
+        """Call ``listener`` on the event loop after each transaction that stored records, with what it stored.
+
+        It is called before the write returns to its caller; it must not block or raise.
+        """
+        self._listeners.append(listener)
+        try:
+            yield
+        finally:
+            self._listeners.remove(listener)
+
+    # Writing
+
+    async def commit(self, batch: Batch) -> tuple[Stored, ...]:
+        """See :meth:`Ledger.commit`."""
+        return self._told(await self._write(self.ledger.committing(batch)))
+
+    async def finish(self, records: Sequence[EvaluationRecord]) -> tuple[Stored, ...]:
+        """See :meth:`Ledger.finish`."""
+        return await self.commit(Batch(records=tuple(records)))
+
+    async def postpone(self, evaluation_ids: Iterable[str], not_before_ns: int) -> None:
+        """See :meth:`Ledger.postpone`."""
+        ids = tuple(evaluation_ids)
+        await self._write(lambda connection: postpone(connection, ids, not_before_ns))
+
+    async def discard_waiting(self, evaluation_ids: Iterable[str]) -> None:
+        """See :meth:`Ledger.discard_waiting`."""
+        ids = tuple(evaluation_ids)
+        await self._write(lambda connection: discard(connection, ids))
+
+    async def mark_exported(self, sequences: Iterable[int]) -> None:
+        """See :meth:`Ledger.mark_exported`."""
+        done = tuple(sequences)
+        await self._write(lambda connection: mark_exported(connection, done))
+
+    async def add(self, model: str, day: str, usd: float, tokens: int) -> None:
+        """See :meth:`Ledger.add`."""
+        await self._write(lambda connection: add_spending(connection, model, day, usd, tokens))
+
+    async def delete(
+        self,
+        *,
+        interaction: str | None = None,
+        session: str | None = None,
+        user: str | None = None,
+        before_ns: int | None = None,
+    ) -> Deleted:
+        """See :meth:`Ledger.delete`."""
+        return await asyncio.to_thread(
+            self.ledger.delete, interaction=interaction, session=session, user=user, before_ns=before_ns
+        )
+
+    # Reading
+
+    async def interaction(self, interaction_id: str) -> Interaction:
+        """See :meth:`Ledger.interaction`."""
+        return await asyncio.to_thread(self.ledger.interaction, interaction_id)
+
+    async def stored_interaction(self, interaction_id: str) -> StoredInteraction:
+        """See :meth:`Ledger.stored_interaction`."""
+        return await asyncio.to_thread(self.ledger.stored_interaction, interaction_id)
+
+    async def evaluations(self, interaction_id: str) -> tuple[EvaluationRecord, ...]:
+        """See :meth:`Ledger.evaluations`."""
+        return await asyncio.to_thread(self.ledger.evaluations, interaction_id)
+
+    async def next_revision(self, interaction_id: str, digest: str) -> tuple[int, bool]:
+        """See :meth:`Ledger.next_revision`."""
+        return await asyncio.to_thread(self.ledger.next_revision, interaction_id, digest)
+
+    async def next_revisions(self, digests: Mapping[str, str]) -> dict[str, tuple[int, bool]]:
+        """See :meth:`Ledger.next_revisions`."""
+        return await asyncio.to_thread(self.ledger.next_revisions, digests)
+
+    async def waiting(
+        self, limit: int = 1000, *, after: tuple[int, str] | None = None, due_ns: int | None = None
+    ) -> tuple[WaitingEvaluation, ...]:
+        """See :meth:`Ledger.waiting`."""
+        return await asyncio.to_thread(self.ledger.waiting, limit, after=after, due_ns=due_ns)
+
+    async def backlog(self) -> Backlog:
+        """See :meth:`Ledger.backlog`."""
+        return await asyncio.to_thread(self.ledger.backlog)
+
+    async def unexported(self, limit: int = 500) -> tuple[OutboxEntry, ...]:
+        """See :meth:`Ledger.unexported`."""
+        return await asyncio.to_thread(self.ledger.unexported, limit)
+
+    async def outbox_size(self) -> int:
+        """See :meth:`Ledger.outbox_size`."""
+        return await asyncio.to_thread(self.ledger.outbox_size)
+
+    async def spent(self, model: str, day: str) -> tuple[float, int]:
+        """See :meth:`Ledger.spent`."""
+        return await asyncio.to_thread(self.ledger.spent, model, day)
+
+    # The writer
+
+    def _told(self, stored: tuple[Stored, ...]) -> tuple[Stored, ...]:
+        if stored:
+            for listener in tuple(self._listeners):
+                listener(stored)
+        return stored
+
+    async def _write(self, change: Callable[[Connection], T]) -> T:
+        if self._closed:
+            raise LedgerError("the ledger is closed")
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[T] = loop.create_future()
+        self._writes.put(_Write(change, future, loop))
+        return await future
+
+    def _run(self) -> None:
+        while (first := self._writes.get()) is not None:
+            group = [first]
+            last = False
+            while len(group) < MAX_GROUP and not last:
+                try:
+                    following = self._writes.get_nowait()
+                except queue.Empty:
+                    break
+                if following is None:
+                    last = True
+                else:
+                    group.append(following)
+            self._commit(group)
+            if last:
+                return
+
+    def _commit(self, group: list[_Write]) -> None:
+        """One transaction for all; where that fails, each alone, so that one bad write does not fail its neighbours."""
+        try:
+            results = self.ledger.write_all([write.change for write in group])
+        except Exception as error:  # noqa: BLE001 - handed to whoever awaits the write
+            if len(group) == 1:
+                _resolve(group[0], error=error)
+                return
+            for write in group:
+                self._commit([write])
+            return
+        for write, result in zip(group, results, strict=True):
+            _resolve(write, result=result)
+
+
+def _resolve(write: _Write, *, result: Any = None, error: Exception | None = None) -> None:
+    def settle() -> None:
+        if write.future.done():
+            return
+        if error is None:
+            write.future.set_result(result)
+        else:
+            write.future.set_exception(error)
+
+    with contextlib.suppress(RuntimeError):  # the loop that asked is closed: nobody waits any more
+        write.loop.call_soon_threadsafe(settle)

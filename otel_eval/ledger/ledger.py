@@ -1,0 +1,231 @@
+"""The ledger by URL, synchronous: for users, the command line and gates, and for the writer thread of the pipeline."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from types import TracebackType
+from typing import Any, TypeVar
+
+from sqlalchemy import Connection
+
+from otel_eval.interaction import Interaction
+from otel_eval.ledger import queue, read, write
+from otel_eval.ledger.database import Database
+from otel_eval.ledger.delete import delete
+from otel_eval.ledger.model import (
+    Backlog,
+    Batch,
+    Deleted,
+    OutboxEntry,
+    Stored,
+    StoredInteraction,
+    WaitingEvaluation,
+)
+from otel_eval.ledger.read import RecordFilter
+from otel_eval.record import EvaluationRecord, Origin
+
+T = TypeVar("T")
+
+
+class Ledger:
+    """Stored Interactions and what evaluators said of them. Safe to use from several threads.
+
+    Any method may raise :class:`~otel_eval.ledger.errors.LedgerUnavailable`; of a write, nothing was stored then.
+    """
+
+    def __init__(self, database: Database, *, outbox: bool = True) -> None:
+        self._database = database
+        self._outbox = outbox
+
+    @classmethod
+    def open(cls, url: str, *, create: bool = True, outbox: bool = True) -> Ledger:
+        """Open the ledger at an SQLAlchemy URL, ``sqlite:///otel-eval-data/ledger.db`` for one.
+
+        An SQLite file is made where there is none (mode 0600, in a directory made 0700), an older format is migrated.
+        ``create=False`` raises LedgerNotFound instead of making one. ``outbox=False``: nothing will be exported, so
+        records are not queued for it. Raises LedgerFormatError where a newer otel-eval wrote it.
+        """
+        return cls(Database.open(url, create=create), outbox=outbox)
+
+    def close(self) -> None:
+        """Let go of the database. The ledger is not usable afterwards."""
+        self._database.close()
+
+    def __enter__(self) -> Ledger:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # Reading
+
+    def interaction(self, interaction_id: str) -> Interaction:
+        """The newest revision of that Interaction; an alias resolves. Raises KeyError where there is none."""
+        return self.stored_interaction(interaction_id).interaction
+
+    def stored_interaction(self, interaction_id: str) -> StoredInteraction:
+        """The same with its revision and digest. Raises KeyError where there is none."""
+        with self._database.reading() as connection:
+            return read.stored_interaction(connection, interaction_id)
+
+    def interactions(
+        self,
+        *,
+        agent: str | None = None,
+        session: str | None = None,
+        user_id: str | None = None,
+        parent_id: str | None = None,
+        since_ns: int | None = None,
+        until_ns: int | None = None,
+    ) -> Iterator[Interaction]:
+        """The stored Interactions that match, latest end first. ``since_ns`` and ``until_ns`` bound the end."""
+        wanted = {"agent": agent, "session": session, "user_id": user_id, "parent_id": parent_id}
+        return read.interactions(self._database, wanted, since_ns, until_ns)
+
+    def evaluations(self, interaction_id: str) -> tuple[EvaluationRecord, ...]:
+        """The ended evaluations of that Interaction (or of an alias of it), newest first; none where it is unknown."""
+        with self._database.reading() as connection:
+            return read.evaluations(connection, interaction_id)
+
+    def record(self, evaluation_id: str) -> EvaluationRecord:
+        """One ended evaluation. Raises KeyError where it has not ended or is unknown."""
+        with self._database.reading() as connection:
+            return read.record(connection, evaluation_id)
+
+    def records(
+        self,
+        *,
+        interaction_id: str | None = None,
+        evaluator: str | None = None,
+        agent: str | None = None,
+        session: str | None = None,
+        origin: Origin | None = None,
+        since_ns: int | None = None,
+        until_ns: int | None = None,
+    ) -> Iterator[EvaluationRecord]:
+        """All ended evaluations that match, newest first. ``since_ns`` and ``until_ns`` bound when they ended."""
+        wanted = RecordFilter(interaction_id, evaluator, agent, session, origin, since_ns, until_ns)
+        return read.records(self._database, wanted, current=False)
+
+    def current(
+        self,
+        *,
+        interaction_id: str | None = None,
+        evaluator: str | None = None,
+        agent: str | None = None,
+        session: str | None = None,
+        origin: Origin | None = None,
+        since_ns: int | None = None,
+        until_ns: int | None = None,
+    ) -> Iterator[EvaluationRecord]:
+        """The current records that match: per Interaction, evaluator and version the highest (revision, attempt).
+
+        ``origin`` asks for the current one among that origin's. The times are tried on the current record: an old one
+        does not stand in for a current one that falls outside. Newest first.
+        """
+        wanted = RecordFilter(interaction_id, evaluator, agent, session, origin, since_ns, until_ns)
+        return read.records(self._database, wanted, current=True)
+
+    # Storing
+
+    def next_revision(self, interaction_id: str, digest: str) -> tuple[int, bool]:
+        """The revision that evidence with this digest has, and whether it is new to the ledger."""
+        return self.next_revisions({interaction_id: digest})[interaction_id]
+
+    def next_revisions(self, digests: Mapping[str, str]) -> dict[str, tuple[int, bool]]:
+        """:meth:`next_revision` for many Interactions (id to digest) in one query."""
+        with self._database.reading() as connection:
+            return read.next_revisions(connection, digests)
+
+    def commit(self, batch: Batch) -> tuple[Stored, ...]:
+        """Store the batch in one transaction; what became of each record, in the batch's order."""
+        return self.write(self.committing(batch))
+
+    def finish(self, records: Sequence[EvaluationRecord]) -> tuple[Stored, ...]:
+        """Store ended evaluations, take them off the waiting list and queue them for export, in one transaction."""
+        return self.write(self.committing(Batch(records=tuple(records))))
+
+    def committing(self, batch: Batch) -> Callable[[Connection], tuple[Stored, ...]]:
+        """:meth:`commit` as something to be run inside a transaction that others share."""
+        prepared = write.prepare(batch)
+        return lambda connection: write.commit(connection, prepared, outbox=self._outbox)
+
+    def delete(
+        self,
+        *,
+        interaction: str | None = None,
+        session: str | None = None,
+        user: str | None = None,
+        before_ns: int | None = None,
+    ) -> Deleted:
+        """Delete Interactions with all that was said of them: by id, by session, by user, or by the time they ended.
+
+        Nested Interactions go with theirs, and what is deleted is overwritten in the file. Raises ValueError unless
+        exactly one is given.
+        """
+        given = {"interaction": interaction, "session": session, "user": user, "before_ns": before_ns}
+        return delete(self._database, given)
+
+    # What waits for its turn
+
+    def waiting(
+        self, limit: int = 1000, *, after: tuple[int, str] | None = None, due_ns: int | None = None
+    ) -> tuple[WaitingEvaluation, ...]:
+        """The next ``limit`` evaluations that wait, by (enqueued_ns, evaluation_id), from behind ``after``.
+
+        With ``due_ns``, only those that need not wait beyond that time.
+        """
+        with self._database.reading() as connection:
+            return queue.waiting(connection, limit, after, due_ns)
+
+    def backlog(self) -> Backlog:
+        """How many evaluations wait, and since when."""
+        with self._database.reading() as connection:
+            return queue.backlog(connection)
+
+    def postpone(self, evaluation_ids: Iterable[str], not_before_ns: int) -> None:
+        """Hold waiting evaluations back until then; unknown ids are passed over."""
+        self.write(lambda connection: queue.postpone(connection, tuple(evaluation_ids), not_before_ns))
+
+    def discard_waiting(self, evaluation_ids: Iterable[str]) -> None:
+        """Take evaluations off the waiting list without a record (their evaluator is gone from the configuration)."""
+        self.write(lambda connection: queue.discard(connection, tuple(evaluation_ids)))
+
+    # The outbox
+
+    def unexported(self, limit: int = 500) -> tuple[OutboxEntry, ...]:
+        """The ``limit`` records that have waited longest for export, in the order they were stored."""
+        with self._database.reading() as connection:
+            return queue.unexported(connection, limit)
+
+    def mark_exported(self, sequences: Iterable[int]) -> None:
+        """These entries of the outbox were taken by the endpoint."""
+        self.write(lambda connection: queue.mark_exported(connection, tuple(sequences)))
+
+    def outbox_size(self) -> int:
+        """How many records wait for export."""
+        with self._database.reading() as connection:
+            return queue.outbox_size(connection)
+
+    # What judges spent, so that a daily budget survives a restart
+
+    def spent(self, model: str, day: str) -> tuple[float, int]:
+        """US dollars and tokens that the model has cost on that UTC day (``2026-11-30``); zeros where nothing is kept."""
+        with self._database.reading() as connection:
+            return queue.spent(connection, model, day)
+
+    def add(self, model: str, day: str, usd: float, tokens: int) -> None:
+        """Add to what the model has cost on that day."""
+        self.write(lambda connection: queue.add_spending(connection, model, day, usd, tokens))
+
+    def write(self, change: Callable[[Connection], T]) -> T:
+        """Run ``change`` in a write transaction of its own and commit it."""
+        with self._database.writing() as connection:
+            return change(connection)
+
+    def write_all(self, changes: Sequence[Callable[[Connection], Any]]) -> list[Any]:
+        """Run them all in *one* write transaction; the results in order. If one raises, none is stored."""
+        with self._database.writing() as connection:
+            return [change(connection) for change in changes]

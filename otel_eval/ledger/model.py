@@ -1,0 +1,111 @@
+"""What goes into the ledger and comes out of it, beside Interactions and records. All values, all frozen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from otel_eval.interaction import Interaction
+from otel_eval.record import EvaluationRecord, Origin
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredInteraction:
+    """An Interaction with the revision (from 1) that its evidence's digest has."""
+
+    interaction: Interaction
+    revision: int
+    digest: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WaitingEvaluation:
+    """An evaluation that waits for its turn; its record will have the id ``evaluation_id``.
+
+    ``enqueued_ns`` orders the queue; ``not_before_ns`` holds one back (0: at once).
+    """
+
+    evaluation_id: str
+    interaction_id: str
+    evaluator: str
+    evaluator_version: str
+    check: str
+    revision: int = 1
+    attempt: int = 0
+    origin: Origin = Origin.LIVE
+    enqueued_ns: int = 0
+    not_before_ns: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Batch:
+    """What one transaction stores: Interactions, ended evaluations, waiting ones, and ids that became aliases.
+
+    ``aliases`` maps an id that was handed out before to the id that it means now. ``waiting`` rows whose evaluation has
+    ended are left out. Storing revision *n* of an Interaction removes the rows that waited for an older revision of it:
+    who commits a new revision puts into ``waiting`` what is still to be judged.
+    """
+
+    interactions: tuple[StoredInteraction, ...] = ()
+    records: tuple[EvaluationRecord, ...] = ()
+    waiting: tuple[WaitingEvaluation, ...] = ()
+    aliases: Mapping[str, str] = field(default_factory=dict)
+
+
+class Change(StrEnum):
+    """What storing a record did, so that each live evaluation is counted once, at its first verdict."""
+
+    NEW = "new"
+    """The first of its evaluator and version on this Interaction; every re-run is new."""
+    REVISED = "revised"
+    """A later revision, and the outcome is another than before."""
+    CONFIRMED = "confirmed"
+    """A later revision or attempt with the outcome it had before."""
+    STALE = "stale"
+    """A newer revision's record was there already; kept, but not current."""
+    DUPLICATE = "duplicate"
+    """That very evaluation had ended before; the first record stays."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stored:
+    """A record and what storing it did. ``previous`` is the outcome's name before, for REVISED and CONFIRMED."""
+
+    record: EvaluationRecord
+    change: Change
+    previous: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutboxEntry:
+    """A record that is stored but not yet exported, with what the export needs of its Interaction.
+
+    ``sequence`` gives the order of storing. ``interaction_ended_ns`` and ``response_id`` are None where unknown.
+    """
+
+    sequence: int
+    record: EvaluationRecord
+    interaction_ended_ns: int | None = None
+    response_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Backlog:
+    """How much waits, and since when. ``oldest_ns`` is None where nothing waits."""
+
+    count: int
+    oldest_ns: int | None = None
+
+    def age_seconds(self, now_ns: int) -> float:
+        """How long the oldest one has waited; 0 with none."""
+        return 0.0 if self.oldest_ns is None else max(0, now_ns - self.oldest_ns) / 1e9
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deleted:
+    """What ``delete`` took out. ``trace_ids`` are for whoever else keeps their telemetry (journal, quarantine)."""
+
+    interactions: int = 0
+    evaluations: int = 0
+    trace_ids: tuple[str, ...] = ()

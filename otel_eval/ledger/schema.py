@@ -1,0 +1,106 @@
+"""The ledger's tables. Bodies are JSON text without loss; the other columns are what is looked up, filtered or joined.
+
+``canonical_id`` is the Interaction's id after aliases, so that a record stored under an id that became an alias is found
+under the id that it means now. ``outbox.sequence`` is the order of storing. Change a table: raise ``FORMAT`` in
+``format.py`` and add the step from the format before.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import BigInteger, Boolean, Column, Float, Index, Integer, MetaData, String, Table, Text
+
+metadata = MetaData()
+
+# SQLite gives rowids only to INTEGER, PostgreSQL wants 64 bits.
+_Sequence = BigInteger().with_variant(Integer(), "sqlite")
+
+interactions = Table(
+    "interactions",
+    metadata,
+    Column("id", String, primary_key=True),
+    Column("revision", Integer, nullable=False),
+    Column("digest", String, nullable=False),
+    Column("trace_id", String, nullable=False),
+    Column("parent_id", String),
+    Column("agent", String),
+    Column("session", String),
+    Column("user_id", String),
+    Column("service", String),
+    Column("environment", String),
+    Column("failed", Boolean, nullable=False),
+    Column("complete", Boolean, nullable=False),
+    Column("response_id", String),
+    Column("started_ns", BigInteger),
+    Column("ended_ns", BigInteger),
+    Column("body", Text, nullable=False),
+    Index("interactions_by_end", "ended_ns"),
+    Index("interactions_by_session", "session"),
+    Index("interactions_by_user", "user_id"),
+    Index("interactions_by_parent", "parent_id"),
+)
+
+aliases = Table(
+    "aliases",
+    metadata,
+    Column("alias", String, primary_key=True),
+    Column("interaction_id", String, nullable=False),
+    Index("aliases_by_interaction", "interaction_id"),
+)
+
+records = Table(
+    "records",
+    metadata,
+    Column("id", String, primary_key=True),
+    Column("canonical_id", String, nullable=False),
+    Column("evaluator", String, nullable=False),
+    Column("evaluator_version", String, nullable=False),
+    Column("check", String, nullable=False),
+    Column("agent", String),
+    Column("session", String),
+    Column("service", String),
+    Column("environment", String),
+    Column("revision", Integer, nullable=False),
+    Column("attempt", Integer, nullable=False),
+    Column("origin", String, nullable=False),
+    Column("outcome", String, nullable=False),
+    Column("ended_ns", BigInteger, nullable=False),
+    Column("body", Text, nullable=False),
+    Index("records_by_interaction", "canonical_id"),
+    Index("records_by_end", "ended_ns", "id"),
+)
+
+waiting = Table(
+    "waiting",
+    metadata,
+    Column("evaluation_id", String, primary_key=True),
+    Column("interaction_id", String, nullable=False),
+    Column("evaluator", String, nullable=False),
+    Column("evaluator_version", String, nullable=False),
+    Column("check", String, nullable=False),
+    Column("revision", Integer, nullable=False),
+    Column("attempt", Integer, nullable=False),
+    Column("origin", String, nullable=False),
+    Column("enqueued_ns", BigInteger, nullable=False),
+    Column("not_before_ns", BigInteger, nullable=False),
+    Index("waiting_in_order", "enqueued_ns", "evaluation_id"),
+    Index("waiting_by_interaction", "interaction_id"),
+)
+
+outbox = Table(
+    "outbox",
+    metadata,
+    Column("sequence", _Sequence, primary_key=True, autoincrement=True),
+    Column("evaluation_id", String, nullable=False, unique=True),
+    sqlite_autoincrement=True,
+)
+
+budget = Table(
+    "budget",
+    metadata,
+    Column("model", String, primary_key=True),
+    Column("day", String, primary_key=True),
+    Column("usd", Float, nullable=False),
+    Column("tokens", BigInteger, nullable=False),
+)
+
+ledger_format = Table("ledger_format", metadata, Column("version", Integer, primary_key=True))

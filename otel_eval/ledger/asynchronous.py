@@ -28,7 +28,7 @@ from otel_eval.ledger.model import (
     StoredInteraction,
     WaitingEvaluation,
 )
-from otel_eval.ledger.queue import add_spending, discard, mark_exported, postpone
+from otel_eval.ledger.queues import add_spending, discard, mark_exported, postpone
 from otel_eval.record import EvaluationRecord
 
 T = TypeVar("T")

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from sqlalchemy import Connection
 
 from otel_eval.interaction import Interaction
-from otel_eval.ledger import queue, read, write
+from otel_eval.ledger import queues, read, write
 from otel_eval.ledger.database import Database
 from otel_eval.ledger.delete import delete
 from otel_eval.ledger.model import (
@@ -82,7 +82,7 @@ class Ledger:
     ) -> Iterator[Interaction]:
         """The stored Interactions that match, latest end first. ``since_ns`` and ``until_ns`` bound the end."""
         wanted = {"agent": agent, "session": session, "user_id": user_id, "parent_id": parent_id}
-        return read.interactions(self._database, wanted, since_ns, until_ns)
+        return read.matching_interactions(self._database, wanted, since_ns, until_ns)
 
     def evaluations(self, interaction_id: str) -> tuple[EvaluationRecord, ...]:
         """The ended evaluations of that Interaction (or of an alias of it), newest first; none where it is unknown."""
@@ -107,7 +107,7 @@ class Ledger:
     ) -> Iterator[EvaluationRecord]:
         """All ended evaluations that match, newest first. ``since_ns`` and ``until_ns`` bound when they ended."""
         wanted = RecordFilter(interaction_id, evaluator, agent, session, origin, since_ns, until_ns)
-        return read.records(self._database, wanted, current=False)
+        return read.matching_records(self._database, wanted, current=False)
 
     def current(
         self,
@@ -126,7 +126,7 @@ class Ledger:
         does not stand in for a current one that falls outside. Newest first.
         """
         wanted = RecordFilter(interaction_id, evaluator, agent, session, origin, since_ns, until_ns)
-        return read.records(self._database, wanted, current=True)
+        return read.matching_records(self._database, wanted, current=True)
 
     # Storing
 
@@ -178,47 +178,47 @@ class Ledger:
         With ``due_ns``, only those that need not wait beyond that time.
         """
         with self._database.reading() as connection:
-            return queue.waiting(connection, limit, after, due_ns)
+            return queues.waiting(connection, limit, after, due_ns)
 
     def backlog(self) -> Backlog:
         """How many evaluations wait, and since when."""
         with self._database.reading() as connection:
-            return queue.backlog(connection)
+            return queues.backlog(connection)
 
     def postpone(self, evaluation_ids: Iterable[str], not_before_ns: int) -> None:
         """Hold waiting evaluations back until then; unknown ids are passed over."""
-        self.write(lambda connection: queue.postpone(connection, tuple(evaluation_ids), not_before_ns))
+        self.write(lambda connection: queues.postpone(connection, tuple(evaluation_ids), not_before_ns))
 
     def discard_waiting(self, evaluation_ids: Iterable[str]) -> None:
         """Take evaluations off the waiting list without a record (their evaluator is gone from the configuration)."""
-        self.write(lambda connection: queue.discard(connection, tuple(evaluation_ids)))
+        self.write(lambda connection: queues.discard(connection, tuple(evaluation_ids)))
 
     # The outbox
 
     def unexported(self, limit: int = 500) -> tuple[OutboxEntry, ...]:
         """The ``limit`` records that have waited longest for export, in the order they were stored."""
         with self._database.reading() as connection:
-            return queue.unexported(connection, limit)
+            return queues.unexported(connection, limit)
 
     def mark_exported(self, sequences: Iterable[int]) -> None:
         """These entries of the outbox were taken by the endpoint."""
-        self.write(lambda connection: queue.mark_exported(connection, tuple(sequences)))
+        self.write(lambda connection: queues.mark_exported(connection, tuple(sequences)))
 
     def outbox_size(self) -> int:
         """How many records wait for export."""
         with self._database.reading() as connection:
-            return queue.outbox_size(connection)
+            return queues.outbox_size(connection)
 
     # What judges spent, so that a daily budget survives a restart
 
     def spent(self, model: str, day: str) -> tuple[float, int]:
         """US dollars and tokens that the model has cost on that UTC day (``2026-11-30``); zeros where nothing is kept."""
         with self._database.reading() as connection:
-            return queue.spent(connection, model, day)
+            return queues.spent(connection, model, day)
 
     def add(self, model: str, day: str, usd: float, tokens: int) -> None:
         """Add to what the model has cost on that day."""
-        self.write(lambda connection: queue.add_spending(connection, model, day, usd, tokens))
+        self.write(lambda connection: queues.add_spending(connection, model, day, usd, tokens))
 
     def write(self, change: Callable[[Connection], T]) -> T:
         """Run ``change`` in a write transaction of its own and commit it."""

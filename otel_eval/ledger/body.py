@@ -1,0 +1,36 @@
+"""Bodies of rows: JSON text without loss, also for what SQLite and orjson would refuse."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+
+_MAX_INT64 = 2**63 - 1
+
+
+def dump(value: Mapping[str, Any]) -> str:
+    """Compact JSON. orjson refuses lone surrogates and integers beyond 64 bits, which a tool's JSON may hold; json does not."""
+    try:
+        return orjson.dumps(value).decode()
+    except TypeError:
+        return json.dumps(value, separators=(",", ":"))
+
+
+def load(text: str) -> Any:
+    """Back again. The standard reader, because orjson would turn an integer beyond 64 bits into a float."""
+    return json.loads(text)
+
+
+def column(text: str | None) -> str | None:
+    """Text fit for a column: a lone surrogate, which no database takes, becomes ``?`` there (the body keeps it)."""
+    if text is None or text.isascii():
+        return text
+    return text.encode("utf-8", "replace").decode()
+
+
+def time_column(time_ns: int | None) -> int | None:
+    """OTLP times have 64 bits without a sign; a column has one bit less, and no real time needs it."""
+    return None if time_ns is None else min(time_ns, _MAX_INT64)

@@ -1,0 +1,115 @@
+"""The lists that something works off: evaluations that wait, records to be exported; and what judges spent."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlalchemy import Connection, bindparam, delete, func, select, tuple_, update
+
+from otel_eval import record_json
+from otel_eval.ledger import body
+from otel_eval.ledger.model import Backlog, OutboxEntry, WaitingEvaluation
+from otel_eval.ledger.schema import budget, interactions, outbox, records
+from otel_eval.ledger.schema import waiting as waiting_table
+from otel_eval.ledger.write import upsert
+from otel_eval.record import Origin
+
+
+def waiting(
+    connection: Connection, limit: int, after: tuple[int, str] | None, due_ns: int | None
+) -> tuple[WaitingEvaluation, ...]:
+    """The next ones by (enqueued_ns, evaluation_id)."""
+    columns = waiting_table.c
+    query = select(waiting_table).order_by(columns.enqueued_ns, columns.evaluation_id).limit(limit)
+    if after is not None:
+        query = query.where(tuple_(columns.enqueued_ns, columns.evaluation_id) > after)
+    if due_ns is not None:
+        query = query.where(columns.not_before_ns <= due_ns)
+    return tuple(
+        WaitingEvaluation(
+            evaluation_id=row.evaluation_id,
+            interaction_id=row.interaction_id,
+            evaluator=row.evaluator,
+            evaluator_version=row.evaluator_version,
+            check=row.check,
+            revision=row.revision,
+            attempt=row.attempt,
+            origin=Origin(row.origin),
+            enqueued_ns=row.enqueued_ns,
+            not_before_ns=row.not_before_ns,
+        )
+        for row in connection.execute(query)
+    )
+
+
+def backlog(connection: Connection) -> Backlog:
+    """Count and age of what waits."""
+    row = connection.execute(
+        select(func.count(), func.min(waiting_table.c.enqueued_ns)).select_from(waiting_table)
+    ).one()
+    return Backlog(count=row[0], oldest_ns=row[1])
+
+
+def postpone(connection: Connection, evaluation_ids: Sequence[str], not_before_ns: int) -> None:
+    """Hold them back."""
+    if evaluation_ids:
+        change = update(waiting_table).where(waiting_table.c.evaluation_id == bindparam("b_id"))
+        ids = [{"b_id": evaluation_id} for evaluation_id in evaluation_ids]
+        connection.execute(change.values(not_before_ns=not_before_ns), ids)
+
+
+def discard(connection: Connection, evaluation_ids: Sequence[str]) -> None:
+    """Take them off the list."""
+    if evaluation_ids:
+        ids = [{"b_id": evaluation_id} for evaluation_id in evaluation_ids]
+        connection.execute(delete(waiting_table).where(waiting_table.c.evaluation_id == bindparam("b_id")), ids)
+
+
+def unexported(connection: Connection, limit: int) -> tuple[OutboxEntry, ...]:
+    """The longest-waiting ones, each with the end and the response id of its Interaction."""
+    query = (
+        select(outbox.c.sequence, records.c.body, interactions.c.ended_ns, interactions.c.response_id)
+        .join(records, records.c.id == outbox.c.evaluation_id)
+        .outerjoin(interactions, interactions.c.id == records.c.canonical_id)
+        .order_by(outbox.c.sequence)
+        .limit(limit)
+    )
+    return tuple(
+        OutboxEntry(
+            sequence=row.sequence,
+            record=record_json.from_json(body.load(row.body)),
+            interaction_ended_ns=row.ended_ns,
+            response_id=row.response_id,
+        )
+        for row in connection.execute(query)
+    )
+
+
+def mark_exported(connection: Connection, sequences: Sequence[int]) -> None:
+    """They are out: the outbox forgets them."""
+    if sequences:
+        done = [{"b_sequence": sequence} for sequence in sequences]
+        connection.execute(delete(outbox).where(outbox.c.sequence == bindparam("b_sequence")), done)
+
+
+def outbox_size(connection: Connection) -> int:
+    """How many wait for export."""
+    return connection.execute(select(func.count()).select_from(outbox)).scalar_one()
+
+
+def spent(connection: Connection, model: str, day: str) -> tuple[float, int]:
+    """US dollars and tokens."""
+    row = connection.execute(
+        select(budget.c.usd, budget.c.tokens).where(budget.c.model == model, budget.c.day == day)
+    ).first()
+    return (0.0, 0) if row is None else (row.usd, row.tokens)
+
+
+def add_spending(connection: Connection, model: str, day: str, usd: float, tokens: int) -> None:
+    """One more call's cost."""
+    insert = upsert(connection, budget)
+    insert = insert.on_conflict_do_update(
+        index_elements=[budget.c.model, budget.c.day],
+        set_={"usd": budget.c.usd + insert.excluded.usd, "tokens": budget.c.tokens + insert.excluded.tokens},
+    )
+    connection.execute(insert, {"model": model, "day": day, "usd": usd, "tokens": tokens})

@@ -1,0 +1,221 @@
+"""Storing a batch in one transaction. Everything is an upsert by a computed id, so doing it again changes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, Table, bindparam, delete, select, update
+from sqlalchemy.dialects import postgresql, sqlite
+
+from otel_eval import interaction_json, record_json
+from otel_eval.interaction import Interaction
+from otel_eval.ledger import body
+from otel_eval.ledger.changes import Seen, classify
+from otel_eval.ledger.model import Batch, Stored, StoredInteraction, WaitingEvaluation
+from otel_eval.ledger.schema import aliases, interactions, outbox, records, waiting
+from otel_eval.record import EvaluationRecord, Origin
+
+CHUNK = 500
+"""Ids per IN list: SQLite has a limit on bound parameters."""
+
+Rows = list[dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A batch with its JSON made: done by the caller, so that the writer thread holds the database for less time."""
+
+    batch: Batch
+    interaction_rows: Rows
+    record_rows: Rows
+    waiting_rows: Rows
+
+
+def prepare(batch: Batch) -> Prepared:
+    """Make the rows. Pure."""
+    return Prepared(
+        batch,
+        [_interaction_row(stored) for stored in batch.interactions],
+        [_record_row(record) for record in batch.records],
+        [_waiting_row(evaluation) for evaluation in batch.waiting],
+    )
+
+
+def commit(connection: Connection, prepared: Prepared, *, outbox: bool) -> tuple[Stored, ...]:
+    """Store it all inside the caller's transaction; what became of each record, in the batch's order."""
+    batch = prepared.batch
+    if prepared.interaction_rows:
+        _store_interactions(connection, prepared.interaction_rows)
+    if batch.aliases:
+        _store_aliases(connection, batch.aliases)
+    stored = _store_records(connection, prepared, outbox=outbox) if batch.records else ()
+    if prepared.waiting_rows:
+        _store_waiting(connection, prepared.waiting_rows)
+    return stored
+
+
+def canonical_ids(connection: Connection, ids: Iterable[str]) -> dict[str, str]:
+    """Where an id is an alias, what it stands for; ids that are none are left out."""
+    found: dict[str, str] = {}
+    for chunk in chunks(sorted(set(ids))):
+        query = select(aliases.c.alias, aliases.c.interaction_id).where(aliases.c.alias.in_(chunk))
+        found.update({row.alias: row.interaction_id for row in connection.execute(query)})
+    return found
+
+
+def upsert(connection: Connection, table: Table) -> Any:
+    """An INSERT that can say ``on_conflict_do_…``, in the database's dialect."""
+    return (postgresql if connection.dialect.name == "postgresql" else sqlite).insert(table)
+
+
+def chunks(ids: Sequence[str]) -> Iterator[Sequence[str]]:
+    """The ids in lists that a statement takes."""
+    for start in range(0, len(ids), CHUNK):
+        yield ids[start : start + CHUNK]
+
+
+def _store_interactions(connection: Connection, rows: Rows) -> None:
+    insert = upsert(connection, interactions)
+    insert = insert.on_conflict_do_update(
+        index_elements=[interactions.c.id],
+        set_={column.name: insert.excluded[column.name] for column in interactions.c if column.name != "id"},
+        where=insert.excluded.revision >= interactions.c.revision,
+    )
+    connection.execute(insert, rows)
+    revised = [{"b_id": row["id"], "b_revision": row["revision"]} for row in rows if row["revision"] > 1]
+    if revised:
+        older = delete(waiting).where(
+            waiting.c.interaction_id == bindparam("b_id"), waiting.c.revision < bindparam("b_revision")
+        )
+        connection.execute(older, revised)
+
+
+def _store_aliases(connection: Connection, pairs: Mapping[str, str]) -> None:
+    """Aliases never chain: what pointed at an id that becomes an alias points at the new id afterwards."""
+    for alias, target in pairs.items():
+        if alias == target:
+            continue
+        target = canonical_ids(connection, [target]).get(target, target)
+        if alias == target:
+            continue  # the other way round is stored already: the first one stays
+        insert = upsert(connection, aliases)
+        connection.execute(
+            insert.on_conflict_do_update(
+                index_elements=[aliases.c.alias], set_={"interaction_id": insert.excluded.interaction_id}
+            ),
+            {"alias": alias, "interaction_id": target},
+        )
+        connection.execute(update(aliases).where(aliases.c.interaction_id == alias).values(interaction_id=target))
+        connection.execute(update(records).where(records.c.canonical_id == alias).values(canonical_id=target))
+        target_is_stored = select(interactions.c.id).where(interactions.c.id == target)
+        if connection.execute(target_is_stored).first() is not None:
+            connection.execute(delete(interactions).where(interactions.c.id == alias))
+
+
+def _store_records(connection: Connection, prepared: Prepared, *, outbox: bool) -> tuple[Stored, ...]:
+    batch = prepared.batch
+    canonical = canonical_ids(connection, (record.interaction_id for record in batch.records))
+    for row in prepared.record_rows:
+        row["canonical_id"] = canonical.get(row["canonical_id"], row["canonical_id"])
+    seen = _seen(connection, {row["canonical_id"] for row in prepared.record_rows})
+    stored, fresh = classify(seen, batch.records, [row["canonical_id"] for row in prepared.record_rows])
+    rows = [prepared.record_rows[index] for index in fresh]
+    if rows:
+        connection.execute(records.insert(), rows)
+        if outbox:
+            _queue_for_export(connection, rows)
+    ended = [{"b_id": record.id} for record in batch.records]
+    connection.execute(delete(waiting).where(waiting.c.evaluation_id == bindparam("b_id")), ended)
+    return stored
+
+
+def _queue_for_export(connection: Connection, rows: Rows) -> None:
+    queued = [{"evaluation_id": row["id"]} for row in rows if row["origin"] != Origin.OFFLINE]
+    if queued:
+        connection.execute(outbox.insert(), queued)
+
+
+def _seen(connection: Connection, canonical: set[str]) -> list[Seen]:
+    columns = (
+        records.c.id, records.c.canonical_id, records.c.evaluator, records.c.evaluator_version,
+        records.c.revision, records.c.attempt, records.c.origin, records.c.outcome,
+    )  # fmt: skip
+    seen: list[Seen] = []
+    for chunk in chunks(sorted(canonical)):
+        rows = connection.execute(select(*columns).where(records.c.canonical_id.in_(chunk)))
+        seen += [Seen(*row) for row in rows]
+    return seen
+
+
+def _store_waiting(connection: Connection, rows: Rows) -> None:
+    ended: set[str] = set()
+    for chunk in chunks([row["evaluation_id"] for row in rows]):
+        ended.update(connection.execute(select(records.c.id).where(records.c.id.in_(chunk))).scalars())
+    missing = [row for row in rows if row["evaluation_id"] not in ended]
+    if missing:
+        connection.execute(upsert(connection, waiting).on_conflict_do_nothing(), missing)
+
+
+def _interaction_row(stored: StoredInteraction) -> dict[str, Any]:
+    interaction = stored.interaction
+    return {
+        "id": interaction.id,
+        "revision": stored.revision,
+        "digest": stored.digest,
+        "trace_id": interaction.trace_id,
+        "parent_id": interaction.parent_id,
+        "agent": body.column(interaction.agent),
+        "session": body.column(interaction.session),
+        "user_id": body.column(interaction.user_id),
+        "service": body.column(interaction.service_name),
+        "environment": body.column(interaction.environment),
+        "failed": interaction.failed,
+        "complete": interaction.complete,
+        "response_id": body.column(_response_id(interaction)),
+        "started_ns": body.time_column(interaction.started_ns),
+        "ended_ns": body.time_column(interaction.ended_ns),
+        "body": body.dump(interaction_json.to_json(interaction)),
+    }
+
+
+def _response_id(interaction: Interaction) -> str | None:
+    """``gen_ai.response.id`` of the model's last answer, which is where the reply comes from."""
+    ids = [call.response_id for call in interaction.model_calls if call.response_id]
+    return ids[-1] if ids else None
+
+
+def _record_row(record: EvaluationRecord) -> dict[str, Any]:
+    return {
+        "id": record.id,
+        "canonical_id": record.interaction_id,
+        "evaluator": body.column(record.evaluator),
+        "evaluator_version": body.column(record.evaluator_version),
+        "check": body.column(record.check),
+        "agent": body.column(record.agent),
+        "session": body.column(record.session),
+        "service": body.column(record.service),
+        "environment": body.column(record.environment),
+        "revision": record.revision,
+        "attempt": record.attempt,
+        "origin": record.origin.value,
+        "outcome": record.outcome.name,
+        "ended_ns": body.time_column(record.ended_ns),
+        "body": body.dump(record_json.to_json(record)),
+    }
+
+
+def _waiting_row(evaluation: WaitingEvaluation) -> dict[str, Any]:
+    return {
+        "evaluation_id": evaluation.evaluation_id,
+        "interaction_id": evaluation.interaction_id,
+        "evaluator": evaluation.evaluator,
+        "evaluator_version": evaluation.evaluator_version,
+        "check": evaluation.check,
+        "revision": evaluation.revision,
+        "attempt": evaluation.attempt,
+        "origin": evaluation.origin.value,
+        "enqueued_ns": evaluation.enqueued_ns,
+        "not_before_ns": evaluation.not_before_ns,
+    }

@@ -1,0 +1,175 @@
+"""The rules that span several keys. They read the tree rather than the models, so that they also speak when a key
+elsewhere is wrong; what is not of the expected shape is left to the models to complain about."""
+
+from __future__ import annotations
+
+import socket
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+from otel_eval.config import prices
+from otel_eval.config.bindings import KINDS
+from otel_eval.config.errors import Path
+from otel_eval.config.mistakes import close, listed, look_up
+from otel_eval.config.sections import GrpcListener, HttpListener
+from otel_eval.config.values import split_address
+
+_DEFAULT_PORTS = {"grpc": 4317, "http/protobuf": 4318}
+_JUDGES = ("builtin", "judge", "label_judge")
+
+
+class Fault(NamedTuple):
+    """A rule that the tree breaks, and at which key."""
+
+    path: Path
+    message: str
+
+
+def check(tree: Any, environ: Mapping[str, str]) -> Iterator[Fault]:
+    """Every rule that the tree breaks."""
+    yield from _listeners(tree)
+    yield from _destinations(tree, environ)
+    yield from _models(tree)
+    yield from _roles(tree)
+    for name, entry in _mapping(tree, "evaluators").items():
+        if isinstance(entry, dict):
+            yield from _evaluator(tree, name, entry)
+
+
+def _mapping(tree: Any, *path: str) -> dict[str, Any]:
+    found = look_up(tree, path)
+    return found if isinstance(found, dict) else {}
+
+
+def _evaluator(tree: Any, name: str, entry: dict[str, Any]) -> Iterator[Fault]:
+    path: Path = ("evaluators", name)
+    if not name.strip():
+        yield Fault(path, "an evaluator's id is not blank")
+    given = [kind for kind in KINDS if entry.get(kind) is not None]
+    if len(given) != 1:
+        what = "none of them" if not given else " and ".join(given)
+        yield Fault(path, f"exactly one of {listed(KINDS)} is needed; found {what}")
+    if entry.get("options") is not None and given and "use" not in given:
+        yield Fault((*path, "options"), "goes with use only")
+    if entry.get("judge_model") is not None and given == ["check"]:
+        yield Fault((*path, "judge_model"), "an exact check asks no model")
+    yield from _judge_model(tree, path, entry)
+    yield from _labels(path, entry)
+    yield from _named_twice(path, entry)
+    roles = _mapping(tree, "roles")
+    for role in _names(entry.get("agent_roles")):
+        if role != "*" and role not in roles:
+            message = f"no such role{close(role, roles) or ';'} declared under roles: {listed(roles)}"
+            yield Fault((*path, "agent_roles", role), message)
+
+
+def _judge_model(tree: Any, path: Path, entry: dict[str, Any]) -> Iterator[Fault]:
+    name, models = entry.get("judge_model"), _mapping(tree, "judge_models")
+    if not isinstance(name, str) or name in models or name == "default" or "/" in name or prices.is_known_model(name):
+        return
+    message = f"no such judge model{close(name, models) or ';'} declared under judge_models: {listed(models)}"
+    yield Fault((*path, "judge_model"), f"{message}; or a litellm name, as openai/gpt-4o-mini")
+
+
+def _labels(path: Path, entry: dict[str, Any]) -> Iterator[Fault]:
+    labels = _mapping(entry, "label_judge", "labels")
+    passing, failing = ({text.strip().lower() for text in _names(labels.get(key))} for key in ("pass", "fail"))
+    for label in sorted(passing & failing):
+        yield Fault((*path, "label_judge", "labels"), f"the label {label!r} both passes and fails")
+
+
+def _named_twice(path: Path, entry: dict[str, Any]) -> Iterator[Fault]:
+    for key in ("agents", "agent_roles"):
+        if isinstance(entry.get(key), list):
+            for name, count in Counter(_names(entry[key])).items():
+                if count > 1:
+                    yield Fault((*path, key), f"{name!r} is named {count} times")
+
+
+def _names(value: Any) -> list[str]:
+    """The texts of a text, a list or a mapping's keys."""
+    if isinstance(value, str):
+        return [value]
+    return [name for name in value if isinstance(name, str)] if isinstance(value, list | dict) else []
+
+
+def _roles(tree: Any) -> Iterator[Fault]:
+    for name, role in _mapping(tree, "roles").items():
+        if name == "*":
+            yield Fault(("roles", name), "no role can be called '*': a binding's '*' means every agent that has a role")
+        elif role is None or (isinstance(role, dict) and not role.get("agents") and not role.get("attributes")):
+            yield Fault(("roles", name), "needs agents or attributes: nothing can have it")
+
+
+def _models(tree: Any) -> Iterator[Fault]:
+    for name, model in _mapping(tree, "judge_models").items():
+        if not isinstance(model, dict) or not isinstance(model.get("model"), str):
+            continue
+        budget, price = model.get("daily_budget_usd"), model.get("price_per_million_tokens")
+        if budget is not None and price is None and not prices.has_known_price(model["model"]):
+            message = f"a budget in dollars needs a price, and none is known for {model['model']!r}"
+            yield Fault(("judge_models", name, "daily_budget_usd"), f"{message}: give price_per_million_tokens")
+
+
+def _listening(tree: Any) -> Iterator[tuple[str, str]]:
+    """Protocol and address of each listener that is on."""
+    for protocol, section in (("grpc", GrpcListener), ("http", HttpListener)):
+        listener = _mapping(tree, "receivers", "otlp", protocol)
+        if listener.get("enabled") not in (False, "false"):
+            yield protocol, listener.get("endpoint") or section.model_fields["endpoint"].default
+
+
+def _listeners(tree: Any) -> Iterator[Fault]:
+    addresses = [address for _, address in _listening(tree)]
+    if not addresses:
+        yield Fault(("receivers", "otlp"), "nothing would listen: grpc and http are both disabled")
+    if len(addresses) == 2 and _same_place(*(split_address(str(address)) for address in addresses)):
+        yield Fault(("receivers", "otlp", "http", "endpoint"), "the gRPC listener has that address already")
+
+
+def _destinations(tree: Any, environ: Mapping[str, str]) -> Iterator[Fault]:
+    for section in ("exporters", "forward"):
+        destination = _mapping(tree, section, "otlp")
+        path: Path = (section, "otlp")
+        tls = _mapping(destination, "tls")
+        if (tls.get("cert_file") is None) != (tls.get("key_file") is None):
+            yield Fault((*path, "tls"), "cert_file and key_file go together")
+        yield from _own(tree, (*path, "endpoint"), destination.get("endpoint"), destination.get("protocol"))
+    if not _mapping(tree, "exporters", "otlp"):
+        for name in ("ENDPOINT", "TRACES_ENDPOINT", "LOGS_ENDPOINT", "METRICS_ENDPOINT"):
+            variable, protocol = f"OTEL_EXPORTER_OTLP_{name}", environ.get("OTEL_EXPORTER_OTLP_PROTOCOL")
+            for fault in _own(tree, ("exporters", "otlp"), environ.get(variable), protocol):
+                yield Fault(fault.path, f"{variable} is used where this is not given: {fault.message}")
+
+
+def _own(tree: Any, path: Path, endpoint: Any, protocol: Any) -> Iterator[Fault]:
+    """The fault of an endpoint that is a listener of ours: verdicts would come back in as telemetry, for ever."""
+    if not isinstance(endpoint, str):
+        return
+    target = _target(endpoint, protocol if isinstance(protocol, str) else "grpc")
+    for name, address in _listening(tree):
+        if _same_place(target, split_address(str(address))):
+            place = f"receivers.otlp.{name}.endpoint, {address}"
+            yield Fault(path, f"is our own listener ({place}): what is sent there would come straight back")
+
+
+def _target(endpoint: str, protocol: str) -> tuple[str, int] | None:
+    if "://" not in endpoint:
+        return split_address(endpoint)
+    try:
+        url = urlsplit(endpoint)
+        return (url.hostname or "", url.port or _DEFAULT_PORTS.get(protocol, 4317))
+    except ValueError:
+        return None
+
+
+def _same_place(one: tuple[str, int] | None, other: tuple[str, int] | None) -> bool:
+    if one is None or other is None or one[1] != other[1] or one[1] == 0:
+        return False
+    return one[0] == other[0] or (_is_local(one[0]) and _is_local(other[0]))
+
+
+def _is_local(host: str) -> bool:
+    return host.startswith("127.") or host in ("localhost", "::1", "0.0.0.0", "::", socket.gethostname())

@@ -1,0 +1,188 @@
+"""The sections of the file about the pipeline itself: what comes in, what is kept, what goes out."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from otel_eval.config.values import (
+    Count,
+    Duration,
+    Endpoint,
+    Flag,
+    ListenAddress,
+    Regex,
+    Secret,
+    Section,
+    Text,
+)
+
+MEBIBYTE = 1024 * 1024
+
+
+class ServerTls(Section):
+    """TLS of a listener; with `client_ca_file` clients must show a certificate (mTLS)."""
+
+    cert_file: Text
+    """PEM file with the certificate chain."""
+    key_file: Text
+    """PEM file with the private key."""
+    client_ca_file: Text | None = None
+    """PEM file with the authorities that client certificates must come from."""
+
+
+class ClientTls(Section):
+    """TLS of a connection that we open."""
+
+    ca_file: Text | None = None
+    """PEM file with the authorities to trust; else the system's."""
+    cert_file: Text | None = None
+    """PEM file with our client certificate."""
+    key_file: Text | None = None
+    """PEM file with its private key."""
+
+
+class ReceiverAuth(Section):
+    """Who may send."""
+
+    bearer_token: Secret | None = None
+    """Senders must say `Authorization: Bearer <token>`; without it anybody who reaches the listener may send."""
+
+
+class Listener(Section):
+    """What both OTLP listeners have in common."""
+
+    enabled: Flag = True
+    """`false` listens on HTTP or gRPC alone."""
+    max_message_bytes: Count = 64 * MEBIBYTE
+    """The largest request, after decompression; a larger one is refused before it is expanded."""
+    tls: ServerTls | None = None
+    """Plain text without it."""
+    auth: ReceiverAuth = ReceiverAuth()
+
+
+class GrpcListener(Listener):
+    """OTLP over gRPC."""
+
+    endpoint: ListenAddress = "127.0.0.1:4317"
+    """Where to listen; port 0 takes a free one."""
+
+
+class HttpListener(Listener):
+    """OTLP over HTTP, protobuf and JSON."""
+
+    endpoint: ListenAddress = "127.0.0.1:4318"
+    """Where to listen; port 0 takes a free one."""
+
+
+class OtlpReceiver(Section):
+    """The OTLP receiver."""
+
+    grpc: GrpcListener = GrpcListener()
+    http: HttpListener = HttpListener()
+
+
+class Receivers(Section):
+    """How telemetry comes in."""
+
+    otlp: OtlpReceiver = OtlpReceiver()
+
+
+class OtlpDestination(Section):
+    """An OTLP endpoint that we send to."""
+
+    endpoint: Endpoint
+    """`http://collector:4317`, `https://…` or `host:port`."""
+    protocol: Literal["grpc", "http/protobuf"] = "grpc"
+    """How to speak to it."""
+    headers: dict[str, Secret] = Field(default_factory=dict)
+    """Sent with every request; their values are secrets."""
+    tls: ClientTls = ClientTls()
+    compression: Literal["gzip", "none"] = "gzip"
+    """Compression of requests."""
+    timeout: Duration = 10.0
+    """How long one export may take before it is tried again."""
+
+
+class Exporters(Section):
+    """Where verdicts go."""
+
+    otlp: OtlpDestination | None = None
+    """Without it `OTEL_EXPORTER_OTLP_*` decides; without those verdicts stay in the ledger, which is said once at start."""
+
+
+class Forward(Section):
+    """Sends the original telemetry on, unchanged, so that otel-eval can stand between an agent and its collector."""
+
+    otlp: OtlpDestination | None = None
+    """Nothing is forwarded without it."""
+
+
+class Storage(Section):
+    """Where the journal is, and the ledger unless `ledger.url` says otherwise. One process holds it."""
+
+    directory: Text = "./otel-eval-data"
+    """Made with mode 0700 where there is none."""
+    max_journal_bytes: Count = 1024 * MEBIBYTE
+    """Acknowledged telemetry not yet put together; above it senders are asked to come back later."""
+
+
+class Ledger(Section):
+    """Where Interactions and evaluation records are kept."""
+
+    url: Secret | None = None
+    """An SQLAlchemy URL; else an SQLite file `ledger.db` in `storage.directory`. A secret, as it may hold a password."""
+
+
+class Completion(Section):
+    """When an Interaction is complete."""
+
+    settle: Duration = 2.0
+    """Quiet after the agent span, where nothing is missing and all spans came from one process."""
+    settle_across_processes: Duration = 7.0
+    """The same where several processes took part: their SDKs export every 5 s."""
+    idle: Duration = 300.0
+    """Quiet after which a trace with a parent that never came is put together all the same."""
+    max_age: Duration = 3600.0
+    """The longest that an Interaction is kept open after its last activity."""
+    late_window: Duration = 900.0
+    """How long late spans still make a new revision."""
+
+
+class Dispatch(Section):
+    """How evaluations are run."""
+
+    max_concurrency: Count = 32
+    """Evaluations that ask a model and run at the same time, over all judge models."""
+    max_wait: Duration = 3600.0
+    """How long the backlog of a judge model that is down is kept before it ends inconclusive."""
+    evaluator_timeout: Duration = 60.0
+    """How long one custom evaluator (`use:`) may take."""
+    shutdown_grace: Duration = 10.0
+    """How long running evaluations may finish when the server stops; the others are kept and resumed."""
+    unmatched_after: Duration = 600.0
+    """When a binding has matched nothing for this long while agents were seen, it says so."""
+
+
+class Emit(Section):
+    """How verdicts are written into the telemetry."""
+
+    child_within: Duration = 300.0
+    """Up to this long after the Interaction's end an evaluation span is a child of the agent span; later it gets a trace
+    of its own with a link."""
+    max_agents: Count = 200
+    """Distinct agent names in metric labels; the rest is `other`."""
+    content: Flag = True
+    """Whether explanations and the judge's messages are exported; the ledger keeps them either way."""
+    metrics_interval: Duration = 15.0
+    """How often metrics are exported."""
+
+
+class Redaction(Section):
+    """What is taken out before anything leaves: what a judge is sent, explanations that are exported."""
+
+    builtin: tuple[Literal["keys", "email", "card", "phone"], ...] = ("keys", "email", "card", "phone")
+    """Which of the built-in patterns are on; `[]` for none."""
+    patterns: dict[str, Regex] = Field(default_factory=dict)
+    """Patterns of your own: a type name, which the marker will show, and a regular expression."""

@@ -155,6 +155,12 @@ INSTRUMENTS: tuple[Instrument, ...] = (
         labels=("otel_eval.transport", "otel_eval.reason"),
     ),
     Instrument(
+        name="otel_eval.requests.quarantined",
+        kind="counter",
+        unit="{request}",
+        description="Acknowledged OTLP requests that could not be decoded and were put aside.",
+    ),
+    Instrument(
         name="otel_eval.journal.bytes",
         kind="gauge",
         unit="By",

@@ -1,0 +1,105 @@
+"""The journal's SQL. Writes run inside the writer's transaction, reads on the connection that only reads."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from contextlib import closing
+from typing import Any
+
+from otel_eval.journal.entry import ClosedTrace, Entry, Request
+
+PAGE_BYTES = 8 << 20
+"""How much of the journal a reader takes into memory at a time; one entry may be larger."""
+
+_PARAMETERS = 500
+"""Values in one statement: older SQLite takes 999."""
+
+_ENTRY = "SELECT seq, signal, encoding, received_ns, body FROM entries"
+
+
+def insert(connection: sqlite3.Connection, request: Request, received_ns: int) -> int:
+    """The new entry's sequence number."""
+    row = (request.signal, request.encoding, received_ns, request.body)
+    with closing(
+        connection.execute("INSERT INTO entries (signal, encoding, received_ns, body) VALUES (?, ?, ?, ?)", row)
+    ) as done:
+        assert done.lastrowid is not None
+        return done.lastrowid
+
+
+def delete(connection: sqlite3.Connection, seqs: Sequence[int]) -> int:
+    """How many bytes of bodies went."""
+    freed = 0
+    for start in range(0, len(seqs), _PARAMETERS):
+        chunk = seqs[start : start + _PARAMETERS]
+        marks = ",".join("?" * len(chunk))
+        gone = connection.execute(f"DELETE FROM entries WHERE seq IN ({marks}) RETURNING length(body)", chunk)
+        freed += sum(size for (size,) in gone.fetchall())
+    return freed
+
+
+def keep(connection: sqlite3.Connection, traces: Sequence[ClosedTrace]) -> None:
+    connection.executemany(
+        "INSERT INTO closed_traces (trace_id, until_ns, blob) VALUES (?, ?, ?)"
+        " ON CONFLICT (trace_id) DO UPDATE SET until_ns = excluded.until_ns, blob = excluded.blob",
+        [(bytes.fromhex(trace.trace_id), trace.until_ns, trace.blob) for trace in traces],
+    )
+
+
+def expire(connection: sqlite3.Connection, now_ns: int) -> int:
+    """How many closed traces went."""
+    with closing(connection.execute("DELETE FROM closed_traces WHERE until_ns < ?", (now_ns,))) as done:
+        return done.rowcount
+
+
+def state(connection: sqlite3.Connection) -> tuple[int, int]:
+    """The newest sequence number ever given, and the bytes of all bodies."""
+    # length() of a blob reads the row's header alone, not the blob.
+    row = _row(
+        connection,
+        "SELECT (SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'entries'),"
+        " (SELECT coalesce(sum(length(body)), 0) FROM entries)",
+    )
+    assert row is not None
+    return int(row[0]), int(row[1])
+
+
+def page(connection: sqlite3.Connection, after: int) -> list[Entry]:
+    """The next entries behind ``after``, about :data:`PAGE_BYTES` of them; empty where there is none."""
+    entries: list[Entry] = []
+    size = 0
+    with closing(connection.execute(f"{_ENTRY} WHERE seq > ? ORDER BY seq", (after,))) as rows:
+        for row in rows:
+            entries.append(_entry(row))
+            size += len(entries[-1].request.body)
+            if size >= PAGE_BYTES:
+                break
+    return entries
+
+
+def entry(connection: sqlite3.Connection, seq: int) -> Entry | None:
+    row = _row(connection, f"{_ENTRY} WHERE seq = ?", seq)
+    return None if row is None else _entry(row)
+
+
+def kept(connection: sqlite3.Connection, trace_id: str) -> bytes | None:
+    row = _row(connection, "SELECT blob FROM closed_traces WHERE trace_id = ?", bytes.fromhex(trace_id))
+    return None if row is None else bytes(row[0])
+
+
+def closed_traces(connection: sqlite3.Connection) -> tuple[ClosedTrace, ...]:
+    """All of them, without their blobs."""
+    with closing(connection.execute("SELECT trace_id, until_ns FROM closed_traces")) as rows:
+        return tuple(ClosedTrace(trace_id=trace_id.hex(), until_ns=until_ns) for trace_id, until_ns in rows)
+
+
+def _entry(row: tuple[Any, ...]) -> Entry:
+    seq, signal, encoding, received_ns, body = row
+    return Entry(seq=seq, request=Request(signal=signal, encoding=encoding, body=body), received_ns=received_ns)
+
+
+def _row(connection: sqlite3.Connection, statement: str, *parameters: object) -> tuple[Any, ...] | None:
+    with closing(connection.execute(statement, parameters)) as rows:
+        row: tuple[Any, ...] | None = rows.fetchone()
+        return row

@@ -80,6 +80,7 @@ FULL = Interaction(
     ),
     attachments=(Attachment(modality="image"),),
     resource={"service.name": "shop", "n": 1},
+    attributes={"tier": "gold"},
     links=(Link(trace_id="1", span_id="2"),),
     started_ns=1_700_000_000_000_000_001,
     ended_ns=1_700_000_000_000_000_002,

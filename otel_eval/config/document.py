@@ -54,6 +54,15 @@ for _tag, _pattern, _first in (
     _Loader.add_implicit_resolver(f"tag:yaml.org,2002:{_tag}", re.compile(rf"^(?:{_pattern})$"), list(_first))
 
 
+def _integer(loader: _Loader, node: yaml.ScalarNode) -> int:
+    """Decimal also with leading zeros: an order number 0123 is not octal."""
+    text = loader.construct_scalar(node)
+    return int(text, 0) if text.startswith(("0x", "0o")) else int(text)
+
+
+_Loader.add_constructor("tag:yaml.org,2002:int", _integer)
+
+
 def read(text: str, file: str | None = None) -> Document:
     """Decode; what is wrong with the YAML itself ends up in ``mistakes``, and then ``value`` is not to be used."""
     document = Document(file=file)

@@ -52,6 +52,11 @@ class Config(Section):
             return self.ledger.url.get_secret_value()
         return f"sqlite:///{self.storage.directory.removeprefix('./')}/ledger.db"
 
+    @property
+    def role_attributes(self) -> frozenset[str]:
+        """The names of the attributes that roles are matched by: what of an agent span's attributes must be kept."""
+        return frozenset(name for role in self.roles.values() for name in role.attributes)
+
     def judge_model(self, name: str) -> JudgeModel | None:
         """The entry of that name, or None where there is none (then the name is a litellm model's).
 

@@ -36,15 +36,32 @@ class Instrument:
 class Recorder(Protocol):
     """Where the pipeline's stages count. Amounts of a gauge are its new value."""
 
-    def record(self, name: str, amount: float = 1, labels: Mapping[str, str] | None = None) -> None:
-        """Add to a counter, observe in a histogram, set a gauge. Raises KeyError for a name that is not declared."""
+    def record(
+        self,
+        name: str,
+        amount: float = 1,
+        labels: Mapping[str, str] | None = None,
+        *,
+        judged: tuple[str, str] | None = None,
+    ) -> None:
+        """Add to a counter, observe in a histogram, set a gauge. Raises KeyError for a name that is not declared.
+
+        ``judged``: trace and span id (hex) of the span that the measurement is about, for an exemplar.
+        """
         ...
 
 
 class NullRecorder:
     """Counts nothing; checks the names all the same."""
 
-    def record(self, name: str, amount: float = 1, labels: Mapping[str, str] | None = None) -> None:
+    def record(
+        self,
+        name: str,
+        amount: float = 1,
+        labels: Mapping[str, str] | None = None,
+        *,
+        judged: tuple[str, str] | None = None,
+    ) -> None:
         BY_NAME[name]
 
 
@@ -161,6 +178,12 @@ INSTRUMENTS: tuple[Instrument, ...] = (
         description="Acknowledged OTLP requests that could not be decoded and were put aside.",
     ),
     Instrument(
+        name="otel_eval.requests.quarantined",
+        kind="counter",
+        unit="{request}",
+        description="Acknowledged requests that could not be decoded twice and were set aside.",
+    ),
+    Instrument(
         name="otel_eval.journal.bytes",
         kind="gauge",
         unit="By",
@@ -171,6 +194,20 @@ INSTRUMENTS: tuple[Instrument, ...] = (
         kind="gauge",
         unit="{evaluation}",
         description="Verdicts stored but not yet exported.",
+    ),
+    Instrument(
+        name="otel_eval.export.failures",
+        kind="counter",
+        unit="{request}",
+        description="Exports of verdicts that the endpoint did not take and that are tried again.",
+        labels=("otel_eval.signal",),
+    ),
+    Instrument(
+        name="otel_eval.export.rejected",
+        kind="counter",
+        unit="{item}",
+        description="Spans and events of ours that the endpoint refused for good; the ledger keeps their records.",
+        labels=("otel_eval.signal", "otel_eval.reason"),
     ),
     Instrument(
         name="otel_eval.labels.overflowed",

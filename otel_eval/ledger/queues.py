@@ -9,7 +9,7 @@ from sqlalchemy import Connection, bindparam, delete, func, select, tuple_, upda
 from otel_eval import record_json
 from otel_eval.ledger import body
 from otel_eval.ledger.model import Backlog, OutboxEntry, WaitingEvaluation
-from otel_eval.ledger.schema import budget, interactions, outbox, records
+from otel_eval.ledger.schema import budget, outbox, records
 from otel_eval.ledger.schema import waiting as waiting_table
 from otel_eval.ledger.write import upsert
 from otel_eval.record import Origin
@@ -66,11 +66,10 @@ def discard(connection: Connection, evaluation_ids: Sequence[str]) -> None:
 
 
 def unexported(connection: Connection, limit: int) -> tuple[OutboxEntry, ...]:
-    """The longest-waiting ones, each with the end and the response id of its Interaction."""
+    """The longest-waiting ones, in the order they were stored."""
     query = (
-        select(outbox.c.sequence, records.c.body, interactions.c.ended_ns, interactions.c.response_id)
+        select(outbox.c.sequence, outbox.c.interaction_ended_ns, outbox.c.response_id, records.c.body)
         .join(records, records.c.id == outbox.c.evaluation_id)
-        .outerjoin(interactions, interactions.c.id == records.c.canonical_id)
         .order_by(outbox.c.sequence)
         .limit(limit)
     )
@@ -78,7 +77,7 @@ def unexported(connection: Connection, limit: int) -> tuple[OutboxEntry, ...]:
         OutboxEntry(
             sequence=row.sequence,
             record=record_json.from_json(body.load(row.body)),
-            interaction_ended_ns=row.ended_ns,
+            interaction_ended_ns=row.interaction_ended_ns,
             response_id=row.response_id,
         )
         for row in connection.execute(query)

@@ -91,6 +91,9 @@ outbox = Table(
     metadata,
     Column("sequence", _Sequence, primary_key=True, autoincrement=True),
     Column("evaluation_id", String, nullable=False, unique=True),
+    # As they were when the record was stored: what is exported again after a crash is the same, whatever came meanwhile.
+    Column("interaction_ended_ns", BigInteger),
+    Column("response_id", String),
     sqlite_autoincrement=True,
 )
 

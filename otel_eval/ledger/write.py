@@ -132,9 +132,21 @@ def _store_records(connection: Connection, prepared: Prepared, *, outbox: bool) 
 
 
 def _queue_for_export(connection: Connection, rows: Rows) -> None:
-    queued = [{"evaluation_id": row["id"]} for row in rows if row["origin"] != Origin.OFFLINE]
-    if queued:
-        connection.execute(outbox.insert(), queued)
+    queued = [row for row in rows if row["origin"] != Origin.OFFLINE]
+    if not queued:
+        return
+    of_interactions: dict[str, tuple[int | None, str | None]] = {}
+    for chunk in chunks(sorted({row["canonical_id"] for row in queued})):
+        query = select(interactions.c.id, interactions.c.ended_ns, interactions.c.response_id)
+        for row in connection.execute(query.where(interactions.c.id.in_(chunk))):
+            of_interactions[row.id] = (row.ended_ns, row.response_id)
+    entries = []
+    for queued_row in queued:
+        ended_ns, response_id = of_interactions.get(queued_row["canonical_id"], (None, None))
+        entries.append(
+            {"evaluation_id": queued_row["id"], "interaction_ended_ns": ended_ns, "response_id": response_id}
+        )
+    connection.execute(outbox.insert(), entries)
 
 
 def _seen(connection: Connection, canonical: set[str]) -> list[Seen]:

@@ -1,0 +1,56 @@
+"""Where an evaluation span goes, and the ids it gets: computed, so that a judge's call can name its parent beforehand.
+
+An evaluation that starts within ``child_within`` of the end of what it judges is a child of the agent span: one sees it in
+the agent's trace. A later one would make that trace look hours long and count as the agent's latency, so it gets a trace
+of its own with a link to the agent span; so does every re-run, and what has no agent span with an end. The ids of our own
+traces are keyed (:class:`~otel_eval.loop_guard.LoopGuard`), so that any replica knows them when they come back.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from otel_eval.identity import span_id_of
+from otel_eval.loop_guard import LoopGuard
+from otel_eval.record import Origin
+
+CHILD_WITHIN_NS = 5 * 60 * 1_000_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Placement:
+    """Ids in lower-case hex. Exactly one of ``parent_span_id`` and ``link`` (trace id, span id) is given."""
+
+    trace_id: str
+    span_id: str
+    parent_span_id: str | None = None
+    link: tuple[str, str] | None = None
+
+
+def place(
+    guard: LoopGuard,
+    *,
+    evaluation_id: str,
+    judged_trace_id: str,
+    judged_span_id: str,
+    judged_ended_ns: int | None,
+    started_ns: int,
+    origin: Origin = Origin.LIVE,
+    child_within_ns: int = CHILD_WITHIN_NS,
+) -> Placement:
+    """Where the span of that evaluation goes. ``judged_ended_ns`` is None where the agent span never came."""
+    span_id = span_id_of(evaluation_id)
+    near = judged_ended_ns is not None and started_ns - judged_ended_ns <= child_within_ns
+    if near and origin is Origin.LIVE:
+        return Placement(trace_id=judged_trace_id, span_id=span_id, parent_span_id=judged_span_id)
+    return Placement(trace_id=guard.trace_id(evaluation_id), span_id=span_id, link=(judged_trace_id, judged_span_id))
+
+
+def judge_span_id(evaluation_id: str, index: int) -> str:
+    """The id of the span of that evaluation's judge call number ``index`` (from 0), a child of the evaluation span."""
+    return span_id_of(evaluation_id, f"judge-{index}")
+
+
+def traceparent(placement: Placement, evaluation_id: str, index: int) -> str:
+    """The W3C ``traceparent`` that judge call number ``index`` carries."""
+    return f"00-{placement.trace_id}-{judge_span_id(evaluation_id, index)}-01"

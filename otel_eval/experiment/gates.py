@@ -1,0 +1,293 @@
+"""Conditions over the attempts of a batch that decide whether it passes. Gates are combined by ``&``.
+
+Without evidence no gate passes: an empty batch, or a rate over nothing, is *not passed* and says so. Such a gate is not
+``decided``, which the command line tells apart by its exit status.
+"""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from otel_eval.experiment.errors import InvalidExperiment
+from otel_eval.experiment.results import SETUP, TARGET, Attempt, Status, Tally, cases_of, tally
+from otel_eval.experiment.wilson import lower_bound, results_needed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateResult:
+    """What a gate decided, and why. ``decided`` is False where there was too little evidence to decide anything.
+
+    ``parts`` are the results of the gates that a combined gate is made of.
+    """
+
+    gate: str
+    passed: bool
+    detail: str
+    decided: bool = True
+    warnings: tuple[str, ...] = ()
+    parts: tuple[GateResult, ...] = ()
+
+
+class Gate(abc.ABC):
+    """A condition over attempts. One's own is a subclass with :meth:`decide`; ``a & b`` passes where both do."""
+
+    @property
+    @abc.abstractmethod
+    def name(self) -> str:
+        """What it requires, as in the report."""
+
+    @abc.abstractmethod
+    def decide(self, attempts: Sequence[Attempt]) -> GateResult:
+        """The decision. Never raises for an empty batch: that is not passed."""
+
+    def __and__(self, other: Gate) -> Gate:
+        if not isinstance(other, Gate):
+            return NotImplemented
+        return _Both((*_parts(self), *_parts(other)))
+
+
+def all_cases_should_pass() -> Gate:
+    """Every attempt of every case passed. The default."""
+    return _AllCases()
+
+
+def pass_rate_should_be_at_least(
+    rate: float,
+    *,
+    of: str | type | None = None,
+    min_conclusive: int = 1,
+    min_coverage: float = 0.0,
+    confidence: float | None = None,
+) -> Gate:
+    """At least this share of the attempts passed; or, with ``of``, of the conclusive results of one evaluator.
+
+    ``of`` is an evaluator's id, a check or a class. Fewer than ``min_conclusive`` passed or failed results, or less than
+    ``min_coverage`` of what was to be judged: not passed. With ``confidence`` (0.95) the one-sided Wilson lower bound of
+    the rate has to reach ``rate``, not the rate itself. Raises InvalidExperiment for a number outside its range.
+    """
+    _check_share("rate", rate)
+    _check_share("min_coverage", min_coverage)
+    if isinstance(min_conclusive, bool) or not isinstance(min_conclusive, int) or min_conclusive < 1:
+        raise InvalidExperiment(f"min_conclusive is a whole number from 1, not {min_conclusive!r}")
+    if confidence is not None and not 0.5 <= confidence < 1:
+        raise InvalidExperiment(f"confidence is from 0.5 to below 1, not {confidence!r}")
+    if of is None:
+        if min_conclusive != 1 or min_coverage != 0:
+            raise InvalidExperiment("min_conclusive and min_coverage count the results of one evaluator: say of=…")
+        return _AttemptRate(rate, confidence)
+    return _ResultRate(rate, of, min_conclusive, min_coverage, confidence)
+
+
+def target_should_not_fail() -> Gate:
+    """No agent raised, and every case could be prepared."""
+    return _Target()
+
+
+@dataclass(frozen=True, slots=True)
+class _AllCases(Gate):
+    @property
+    def name(self) -> str:
+        return "all cases should pass"
+
+    def decide(self, attempts: Sequence[Attempt]) -> GateResult:
+        cases = cases_of(attempts)
+        if not cases:
+            return _undecided(self, "no case ran")
+        passed = sum(case.status is Status.PASSED for case in cases)
+        others = [f"{case.case_id} {case.status}" for case in cases if case.status is not Status.PASSED]
+        detail = f"{passed} of {_count(len(cases), 'case')} passed, required all"
+        if others:
+            detail += f"; not passed: {', '.join(others[:5])}{', …' if len(others) > 5 else ''}"
+        return GateResult(
+            gate=self.name,
+            passed=not others,
+            detail=detail,
+            decided=any(case.status not in (Status.INCONCLUSIVE, Status.ERROR) for case in cases),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _AttemptRate(Gate):
+    rate: float
+    confidence: float | None
+
+    @property
+    def name(self) -> str:
+        return f"pass rate should be at least {self.rate:g}{_with_confidence(self.confidence)}"
+
+    def decide(self, attempts: Sequence[Attempt]) -> GateResult:
+        if not attempts:
+            return _undecided(self, "no attempt was made, so the pass rate cannot be read")
+        passed = sum(attempt.status is Status.PASSED for attempt in attempts)
+        decided = any(attempt.status in (Status.PASSED, Status.FAILED) for attempt in attempts)
+        over = f"{_count(len(attempts), 'attempt')} ({_spread(attempts)})"
+        return _rated(self, "pass rate", passed, len(attempts), over, self.rate, self.confidence, attempts, decided)
+
+
+@dataclass(frozen=True, slots=True)
+class _ResultRate(Gate):
+    rate: float
+    of: str | type
+    min_conclusive: int
+    min_coverage: float
+    confidence: float | None
+
+    @property
+    def label(self) -> str:
+        """What ``of`` is called in details: its id or check."""
+        return self.of if isinstance(self.of, str) else str(getattr(self.of, "check", self.of.__name__))
+
+    @property
+    def name(self) -> str:
+        return f"pass rate of {self.label} should be at least {self.rate:g}{_with_confidence(self.confidence)}"
+
+    def decide(self, attempts: Sequence[Attempt]) -> GateResult:
+        counted = tally(attempts, self.of)
+        aside = _aside(counted)
+        if not counted.conclusive:
+            return _undecided(self, f"{self.label} judged no case, so its rate cannot be read{aside}")
+        if counted.conclusive < self.min_conclusive:
+            had = _count(counted.conclusive, "conclusive result")
+            return _undecided(self, f"{self.label} has {had}, required {self.min_conclusive}{aside}")
+        if (coverage := counted.coverage or 0.0) < self.min_coverage:
+            shown = _readable(coverage, self.min_coverage)
+            return _undecided(self, f"{self.label} covers {shown}, required {self.min_coverage:g}{aside}")
+        judged = [attempt for attempt in attempts if tally([attempt], self.of).conclusive]
+        over = f"{_count(counted.conclusive, 'result')} ({_spread(judged)})"
+        what = f"pass rate of {self.label}"
+        result = _rated(self, what, counted.passed, counted.conclusive, over, self.rate, self.confidence, judged, True)
+        return GateResult(
+            gate=result.gate, passed=result.passed, detail=result.detail + aside, warnings=result.warnings
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Target(Gate):
+    @property
+    def name(self) -> str:
+        return "target should not fail"
+
+    def decide(self, attempts: Sequence[Attempt]) -> GateResult:
+        if not attempts:
+            return _undecided(self, "no attempt was made")
+        checks = [result.check for attempt in attempts for result in attempt.results]
+        failed, unprepared = checks.count(TARGET), checks.count(SETUP)
+        detail = f"the agent failed in {failed} of {_count(len(attempts), 'attempt')}"
+        if unprepared:
+            detail += f", {unprepared} could not be prepared"
+        return GateResult(gate=self.name, passed=not failed and not unprepared, detail=detail)
+
+
+@dataclass(frozen=True, slots=True)
+class _Both(Gate):
+    gates: tuple[Gate, ...]
+
+    @property
+    def name(self) -> str:
+        return " & ".join(gate.name for gate in self.gates)
+
+    def decide(self, attempts: Sequence[Attempt]) -> GateResult:
+        parts = tuple(gate.decide(attempts) for gate in self.gates)
+        open_parts = [part for part in parts if not part.passed]
+        return GateResult(
+            gate=self.name,
+            passed=not open_parts,
+            detail="; ".join(part.detail for part in (open_parts or parts)),
+            decided=not open_parts or any(part.decided for part in open_parts),
+            warnings=tuple(dict.fromkeys(warning for part in parts for warning in part.warnings)),
+            parts=parts,
+        )
+
+
+def _parts(gate: Gate) -> tuple[Gate, ...]:
+    return gate.gates if isinstance(gate, _Both) else (gate,)
+
+
+def _rated(
+    gate: Gate,
+    what: str,
+    passed: int,
+    total: int,
+    over: str,
+    required: float,
+    confidence: float | None,
+    attempts: Sequence[Attempt],
+    decided: bool,
+) -> GateResult:
+    rate = passed / total
+    if confidence is None:
+        detail = f"{what} {_readable(rate, required)} over {over}, required {required:g}"
+        return GateResult(gate=gate.name, passed=rate >= required, detail=detail, decided=decided)
+    bound = lower_bound(passed, total, confidence)
+    detail = (
+        f"{what} {rate:.2f} over {over}, at least {_readable(bound, required)} with confidence {confidence:g}, "
+        f"required {required:g}"
+    )
+    if bound < required:
+        detail += f": {_needed(rate, required, confidence)}"
+    return GateResult(
+        gate=gate.name, passed=bound >= required, detail=detail, decided=decided, warnings=_dependence(attempts)
+    )
+
+
+def _needed(rate: float, required: float, confidence: float) -> str:
+    needed = results_needed(rate, required, confidence)
+    if needed is None:
+        return "no number of conclusive results at this rate would reach it"
+    return f"at this rate it would need {_count(needed, 'conclusive result')}"
+
+
+def _dependence(attempts: Sequence[Attempt]) -> tuple[str, ...]:
+    cases = len({attempt.case_id for attempt in attempts})
+    if cases == len(attempts):
+        return ()
+    return (
+        f"{len(attempts)} results come from {_count(cases, 'case')} run more than once: repeats of one case are not "
+        "independent, so the bound is narrower than the evidence; add cases rather than repeats",
+    )
+
+
+def _spread(attempts: Sequence[Attempt]) -> str:
+    sizes = [len(case.attempts) for case in cases_of(attempts)]
+    fewest, most = min(sizes), max(sizes)
+    runs = _count(most, "run") if fewest == most else f"{fewest} to {most} runs"
+    each = " each" if len(sizes) > 1 else ""
+    return f"{_count(len(sizes), 'case')}, {runs}{each}"
+
+
+def _aside(counted: Tally) -> str:
+    named = [
+        (counted.inconclusive, "inconclusive"),
+        (counted.errors, "error" if counted.errors == 1 else "errors"),
+        (counted.not_run, "not run"),
+    ]
+    aside = [f"{count} {name}" for count, name in named if count]
+    return f"; not counted: {', '.join(aside)}" if aside else ""
+
+
+def _readable(value: float, required: float) -> str:
+    """Two decimals, more where two would read as the other side of what is required."""
+    for digits in range(2, 7):
+        shown = f"{value:.{digits}f}"
+        if (float(shown) >= required) == (value >= required):
+            return shown
+    return repr(value)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def _with_confidence(confidence: float | None) -> str:
+    return "" if confidence is None else f" with confidence {confidence:g}"
+
+
+def _undecided(gate: Gate, detail: str) -> GateResult:
+    return GateResult(gate=gate.name, passed=False, detail=detail, decided=False)
+
+
+def _check_share(name: str, value: float) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        raise InvalidExperiment(f"{name} is a number from 0 to 1, not {value!r} (90 % is 0.9)")

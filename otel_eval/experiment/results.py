@@ -1,0 +1,200 @@
+"""What an experiment found: results of evaluators, attempts made of them, cases made of attempts.
+
+The truth tables are those of the specification, and the functions below are the only places that know them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from otel_eval.interaction import Interaction
+from otel_eval.outcome import Errored, Failed, Inconclusive, Outcome, Passed, describe
+from otel_eval.record import JudgeCall
+
+TARGET = "target"
+"""The failed result of an agent that raised."""
+SETUP = "setup"
+"""The errored result of a case that could not be prepared, or of a reply that could not be read."""
+TELEMETRY = "telemetry"
+"""The inconclusive result of an attempt without an agent's telemetry."""
+OWN_CHECKS = (TARGET, SETUP, TELEMETRY)
+"""Results that the experiment itself gives; no evaluator's pass rate counts them."""
+
+
+class Status(StrEnum):
+    """How an attempt, or a case over its attempts, came out. Only a case can be INCONSISTENT."""
+
+    PASSED = "PASSED"
+    FAILED = "FAILED"
+    INCONSISTENT = "INCONSISTENT"
+    ERROR = "ERROR"
+    INCONCLUSIVE = "INCONCLUSIVE"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvaluatorRef:
+    """Which evaluator. ``kind`` is its class, None where the report was read from a file or a ledger."""
+
+    id: str
+    check: str
+    version: str = ""
+    kind: type | None = field(default=None, compare=False, repr=False)
+
+    def matches(self, of: str | type) -> bool:
+        """Whether ``of`` names it: its id, its check or its class (in a report that was read, the class's check)."""
+        if isinstance(of, str):
+            return of in (self.id, self.check)
+        if self.kind is not None:
+            return issubclass(self.kind, of)
+        return getattr(of, "check", None) == self.check
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """One evaluator's outcome in one attempt; or the experiment's own ``target``, ``setup`` or ``telemetry``."""
+
+    evaluator: EvaluatorRef
+    outcome: Outcome
+    judge_calls: tuple[JudgeCall, ...] = ()
+    started_ns: int = 0
+    ended_ns: int = 0
+
+    @property
+    def check(self) -> str:
+        """The kind of thing that was checked."""
+        return self.evaluator.check
+
+    def describe(self) -> str:
+        """The result on one line: ``FAIL tools: …``."""
+        return describe(self.evaluator.check, self.outcome)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """One run of one case, ``run`` counted from 1.
+
+    ``planned`` are the evaluators that were to judge it, whether they came to it or not: coverage is read from it.
+    ``interaction`` is None where there is no telemetry; ``reply`` is what the agent function returned, ``traced_reply``
+    the trace's last text where that differs. ``notes`` say what a reader should know about where the evidence is from.
+    """
+
+    case_id: str
+    run: int
+    command: str
+    session: str = ""
+    trace_id: str = ""
+    results: tuple[Result, ...] = ()
+    planned: tuple[EvaluatorRef, ...] = ()
+    interaction: Interaction | None = None
+    reply: str | None = None
+    traced_reply: str | None = None
+    notes: tuple[str, ...] = ()
+    started_ns: int = 0
+    ended_ns: int = 0
+
+    @property
+    def status(self) -> Status:
+        """By :func:`attempt_status`."""
+        return attempt_status(result.outcome for result in self.results)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseSummary:
+    """One case over its attempts, in the order of the runs."""
+
+    case_id: str
+    attempts: tuple[Attempt, ...]
+
+    @property
+    def status(self) -> Status:
+        """By :func:`case_status`."""
+        return case_status([attempt.status for attempt in self.attempts])
+
+    @property
+    def passed(self) -> int:
+        """How many attempts passed."""
+        return sum(attempt.status is Status.PASSED for attempt in self.attempts)
+
+
+def attempt_status(outcomes: Iterable[Outcome]) -> Status:
+    """Any failed: FAILED; else any error: ERROR; else any inconclusive, or none at all: INCONCLUSIVE; else PASSED."""
+    kinds = [type(outcome) for outcome in outcomes]
+    if Failed in kinds:
+        return Status.FAILED
+    if Errored in kinds:
+        return Status.ERROR
+    if Inconclusive in kinds or not kinds:
+        return Status.INCONCLUSIVE
+    return Status.PASSED
+
+
+def case_status(attempts: Sequence[Status]) -> Status:
+    """All passed: PASSED; some passed and some failed: INCONSISTENT; failed and none passed: FAILED; else by error."""
+    passed, failed = Status.PASSED in attempts, Status.FAILED in attempts
+    if passed and failed:
+        return Status.INCONSISTENT
+    if failed:
+        return Status.FAILED
+    if passed and all(status is Status.PASSED for status in attempts):
+        return Status.PASSED
+    return Status.ERROR if Status.ERROR in attempts else Status.INCONCLUSIVE
+
+
+def cases_of(attempts: Iterable[Attempt]) -> tuple[CaseSummary, ...]:
+    """Attempts by case, in order of first appearance."""
+    by_case: dict[str, list[Attempt]] = {}
+    for attempt in attempts:
+        by_case.setdefault(attempt.case_id, []).append(attempt)
+    return tuple(CaseSummary(case_id=case_id, attempts=tuple(group)) for case_id, group in by_case.items())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tally:
+    """Outcomes counted. ``not_run``: attempts that were to be judged and were not (the agent failed, no telemetry)."""
+
+    passed: int = 0
+    failed: int = 0
+    inconclusive: int = 0
+    errors: int = 0
+    not_run: int = 0
+
+    @property
+    def conclusive(self) -> int:
+        """Passed and failed: the denominator of a pass rate."""
+        return self.passed + self.failed
+
+    @property
+    def rate(self) -> float | None:
+        """Passed of conclusive; None where nothing is."""
+        return self.passed / self.conclusive if self.conclusive else None
+
+    @property
+    def coverage(self) -> float | None:
+        """Conclusive of all that were to be judged; None where nothing was."""
+        everything = self.conclusive + self.inconclusive + self.errors + self.not_run
+        return self.conclusive / everything if everything else None
+
+
+def tally(attempts: Iterable[Attempt], of: str | type) -> Tally:
+    """Outcomes of one evaluator (by id, check or class) over all attempts."""
+    counts = {Passed: 0, Failed: 0, Inconclusive: 0, Errored: 0}
+    planned = 0
+    for attempt in attempts:
+        matching = [result for result in attempt.results if _counts(result, of)]
+        for result in matching:
+            counts[type(result.outcome)] += 1
+        ran = {result.evaluator.id for result in matching}
+        planned += sum(ref.matches(of) and ref.id not in ran for ref in attempt.planned)
+    return Tally(
+        passed=counts[Passed],
+        failed=counts[Failed],
+        inconclusive=counts[Inconclusive],
+        errors=counts[Errored],
+        not_run=planned,
+    )
+
+
+def _counts(result: Result, of: str | type) -> bool:
+    return result.evaluator.check not in OWN_CHECKS and result.evaluator.matches(of)

@@ -1,0 +1,111 @@
+import itertools
+
+import pytest
+
+from otel_eval.experiment.results import (
+    Attempt,
+    EvaluatorRef,
+    Result,
+    Status,
+    Tally,
+    attempt_status,
+    case_status,
+    tally,
+)
+from otel_eval.outcome import Errored, Failed, Inconclusive, Passed
+
+P, F, E, I = Status.PASSED, Status.FAILED, Status.ERROR, Status.INCONCLUSIVE  # noqa: E741
+passed, failed, errored, inconclusive = Passed("ok"), Failed("no"), Errored("broke"), Inconclusive("nothing")
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "status"),
+    [
+        ([], I),
+        ([passed], P),
+        ([passed, passed], P),
+        ([passed, failed], F),
+        ([failed, errored, inconclusive], F),
+        ([passed, errored], E),
+        ([errored, inconclusive], E),
+        ([passed, inconclusive], I),
+    ],
+)
+def test_an_attempt_by_its_results(outcomes, status):
+    """Failed wins over error, error over inconclusive, and no result at all is inconclusive; order does not matter."""
+    for order in itertools.permutations(outcomes):
+        assert attempt_status(order) is status
+
+
+@pytest.mark.parametrize(
+    ("attempts", "status"),
+    [
+        ([P], P),
+        ([P, P], P),
+        ([P, F], Status.INCONSISTENT),
+        ([P, F, E, I], Status.INCONSISTENT),
+        ([F], F),
+        ([F, E], F),
+        ([F, I], F),
+        ([P, E], E),
+        ([E, I], E),
+        ([P, I], I),
+        ([I], I),
+        ([], I),
+    ],
+)
+def test_a_case_by_its_attempts(attempts, status):
+    """Passed and failed together are inconsistent; a case passes only where every attempt did."""
+    for order in itertools.permutations(attempts):
+        assert case_status(order) is status
+
+
+class Judging:
+    check = "judge"
+
+
+class Strict(Judging):
+    pass
+
+
+def attempt(*outcomes, planned=1, check="judge", kind=Strict, run=1):
+    ref = EvaluatorRef(id="polite", check=check, kind=kind)
+    return Attempt(
+        case_id="a",
+        run=run,
+        command="c",
+        results=tuple(Result(evaluator=ref, outcome=outcome) for outcome in outcomes),
+        planned=(ref,) * planned,
+    )
+
+
+@pytest.mark.parametrize("of", ["polite", "judge", Judging, Strict])
+def test_a_tally_is_by_id_check_or_class(of):
+    """Each way of naming the evaluator finds it, a class also through those that derive from it."""
+    attempts = [attempt(passed), attempt(failed), attempt(errored), attempt(inconclusive), attempt()]
+    assert tally(attempts, of) == Tally(passed=1, failed=1, inconclusive=1, errors=1, not_run=1)
+
+
+def test_a_tally_of_another_evaluator_is_empty():
+    """Neither another id nor another class counts, and an empty tally has no rate."""
+    empty = tally([attempt(passed)], "other")
+    assert empty == Tally() == tally([attempt(passed)], int)
+    assert empty.rate is None
+    assert empty.coverage is None
+
+
+def test_the_experiments_own_results_are_in_no_tally():
+    """A pass rate of the check `target` would count agents, not evaluators."""
+    assert tally([attempt(failed, check="target", kind=None, planned=0)], "target") == Tally()
+
+
+def test_a_class_is_found_by_its_check_in_a_report_that_was_read():
+    """A report from a file knows no classes, only checks."""
+    assert tally([attempt(passed, kind=None)], Judging).passed == 1
+
+
+def test_coverage_counts_what_was_to_be_judged():
+    """Attempts that no evaluator came to make the coverage smaller, never the rate larger without a word."""
+    counted = tally([attempt(passed), attempt(), attempt(), attempt(inconclusive)], "judge")
+    assert counted.rate == 1.0
+    assert counted.coverage == 0.25

@@ -1,28 +1,51 @@
-"""Durations as people write them in the configuration and on the command line: ``250ms``, ``2s``, ``10m``, ``1h30m``."""
+"""Durations as people write them in the configuration and on the command line: ``250ms``, ``2s``, ``10m``, ``1h30m``.
+
+Exact underneath: nanoseconds are integers, never floats. Source of the notation: the collector's, which is Go's
+``time.ParseDuration``, with days.
+"""
 
 from __future__ import annotations
 
 import re
+from decimal import Decimal
 
-_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
-_PART = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
+_NANOSECONDS = {
+    "ns": 1,
+    "us": 1_000,
+    "ms": 1_000_000,
+    "s": 1_000_000_000,
+    "m": 60_000_000_000,
+    "h": 3_600_000_000_000,
+    "d": 86_400_000_000_000,
+}
+_PART = re.compile(r"([0-9]+(?:\.[0-9]+)?)(ns|us|ms|s|m|h|d)")
 _WHOLE = re.compile(rf"(?:{_PART.pattern})+")
 
 
 def parse_duration(text: str) -> float:
     """The duration in seconds. Raises ValueError for anything but numbers with their units: ``30`` says no unit."""
+    return parse_duration_ns(text) / 1_000_000_000
+
+
+def parse_duration_ns(text: str) -> int:
+    """The duration in whole nanoseconds. Raises ValueError as :func:`parse_duration` does."""
     compact = text.strip()
     if not _WHOLE.fullmatch(compact):
         raise ValueError(f"{text!r} is not a duration: write it with its unit, as 250ms, 2s, 10m, 1h or 7d")
-    return sum(float(number) * _SECONDS[unit] for number, unit in _PART.findall(compact))
+    return int(sum(Decimal(number) * _NANOSECONDS[unit] for number, unit in _PART.findall(compact)))
 
 
 def format_duration(seconds: float) -> str:
-    """The shortest way to write it that :func:`parse_duration` reads back: ``2s``, ``1h30m``, ``0s``."""
-    milliseconds = round(seconds * 1000)
+    """The shortest way to write it that :func:`parse_duration` reads back, to the millisecond: ``2s``, ``1h30m``, ``0s``."""
+    return format_duration_ns(round(seconds * 1000) * 1_000_000)
+
+
+def format_duration_ns(nanoseconds: int) -> str:
+    """The way to write it that :func:`parse_duration_ns` reads back exactly: ``2s``, ``1s500ms``, ``0s``."""
     parts = []
-    for unit, size in (("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1000), ("ms", 1)):
-        count, milliseconds = divmod(milliseconds, size)
+    rest = nanoseconds
+    for unit in reversed(_NANOSECONDS):
+        count, rest = divmod(rest, _NANOSECONDS[unit])
         if count:
             parts.append(f"{count}{unit}")
     return "".join(parts) or "0s"

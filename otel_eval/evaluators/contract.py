@@ -11,12 +11,17 @@ What holds for every evaluator, and is tested for each of ours:
 from __future__ import annotations
 
 import abc
+import asyncio
+import copy
 import inspect
 from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
+from otel_eval.evaluators import definition
+from otel_eval.evaluators.errors import EvaluatorDefinitionError
 from otel_eval.interaction import Interaction
+from otel_eval.judges.errors import JudgeUnavailable
 from otel_eval.outcome import Errored, Evaluation, Inconclusive, Outcome
 from otel_eval.record import JudgeCall, Origin
 
@@ -30,7 +35,9 @@ class EvaluationContext:
 
     ``expected`` and ``metadata`` come from the case in an experiment. ``judges`` resolves a judge model's name to a way
     to ask it (None where none is configured). Judge calls that an evaluation makes are appended to ``judge_calls`` and
-    end up on its record. ``ledger`` answers ``interaction(id)`` and ``evaluations(interaction_id)``.
+    end up on its record. ``ledger`` answers ``interaction(id)`` and ``evaluations(interaction_id)``. ``may_wait``: whoever runs
+    it keeps a backlog, so a judge whose provider is down raises :class:`JudgeUnavailable` through :func:`run` instead of
+    ending the evaluation inconclusive.
     """
 
     evaluation_id: str
@@ -42,16 +49,17 @@ class EvaluationContext:
     judges: Judges | None = None
     ledger: Any = None
     judge_calls: list[JudgeCall] = field(default_factory=list)
+    may_wait: bool = False
 
 
 class Evaluator(abc.ABC):
-    """Checks one thing about an Interaction.
+    """Checks one thing about an Interaction. Subclass it, set ``check`` and write :meth:`evaluate`; the rest has defaults.
 
-    ``id`` names it in records and metrics (a binding's key, else made of its definition). ``check`` is the kind of thing
-    it checks. ``version`` is the one it declares, else a digest of its definition: change what it checks and the version
-    changes. ``threshold`` is None where it has none. ``trigger_on_failure``: whether a binding runs it on a failed
-    Interaction when the configuration does not say. ``asks_model``: whether it may call a judge's model, and therefore
-    waits its turn behind limits and budget.
+    ``id`` names it in records and metrics: the binding's key, else what :meth:`default_id` says. ``check`` is the kind of
+    thing it checks. ``version`` is the one it declares, else a digest of its definition: change what it checks and the
+    version changes. Both may be overridden by a plain attribute, a field or a property. ``threshold`` is None where it has
+    none. ``trigger_on_failure``: whether a binding runs it on a failed Interaction when the configuration does not say.
+    ``asks_model``: whether it may call a judge's model, and therefore waits its turn behind limits and budget.
     """
 
     check: str
@@ -59,28 +67,83 @@ class Evaluator(abc.ABC):
     trigger_on_failure: bool = False
     asks_model: bool = False
 
-    @property
-    @abc.abstractmethod
-    def id(self) -> str: ...
+    _given_id: str | None = None
+    _computed_version: str | None = None
+
+    def __init_subclass__(cls, **arguments: Any) -> None:
+        """Let a subclass override ``id`` by a property without losing :meth:`with_id`: it becomes its default id."""
+        super().__init_subclass__(**arguments)
+        own = cls.__dict__.get("id")
+        if isinstance(own, property) and own.fget is not None:
+            setattr(cls, "default_id", own.fget)  # noqa: B010 - mypy does not take the assignment to a method
+            del cls.id
 
     @property
-    @abc.abstractmethod
-    def version(self) -> str: ...
+    def id(self) -> str:
+        """The id given by :meth:`with_id`, else :meth:`default_id`."""
+        return self._given_id if self._given_id is not None else self.default_id()
+
+    @property
+    def version(self) -> str:
+        """12 hex digits: a digest of what it checks, the same on every machine. The id is no part of it."""
+        if self._computed_version is None:
+            object.__setattr__(self, "_computed_version", definition.version_of(self))
+        assert self._computed_version is not None
+        return self._computed_version
+
+    def default_id(self) -> str:
+        """The id where none was given; readable and the same for the same definition. The check's name, unless overridden."""
+        return self.check
+
+    def with_id(self, evaluator_id: str) -> Self:
+        """A copy of that id, of the same class and version. Raises EvaluatorDefinitionError for a blank id."""
+        if not isinstance(evaluator_id, str) or not evaluator_id.strip():
+            raise EvaluatorDefinitionError(f"an evaluator's id is a text that is not blank, not {evaluator_id!r}")
+        renamed = copy.copy(self)
+        object.__setattr__(renamed, "_given_id", evaluator_id)
+        if renamed.id != evaluator_id:  # the class has an attribute or a field of that name
+            object.__setattr__(renamed, "id", evaluator_id)
+        return renamed
 
     @abc.abstractmethod
     def evaluate(self, interaction: Interaction, context: EvaluationContext) -> Outcome | Awaitable[Outcome]:
         """The outcome. May raise: the caller makes an *error* outcome of it."""
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.id}>"
+
 
 async def run(evaluator: Evaluator, interaction: Interaction, context: EvaluationContext) -> Outcome:
-    """Evaluate, with the one catch-all of the project: whatever breaks becomes an *error* outcome, cancellation passes."""
+    """Evaluate, with the one catch-all of the project: whatever breaks becomes an *error* outcome, cancellation passes.
+
+    A ``SystemExit`` raised by an evaluator, and a ``CancelledError`` that nobody asked this task for, are breakage too:
+    neither may end the process or the worker that others share.
+    """
     try:
         outcome = evaluator.evaluate(interaction, context)
         if inspect.isawaitable(outcome):
             outcome = await outcome
-    except Exception as error:  # noqa: BLE001 - the one boundary where anything may break
-        return Errored(reason=f"{type(error).__name__}: {error}", error_type=type(error).__name__)
+    except asyncio.CancelledError as error:
+        task = asyncio.current_task()
+        if task is None or task.cancelling():
+            raise
+        return _broke(error)
+    except JudgeUnavailable as error:
+        if context.may_wait:
+            raise
+        return Inconclusive(reason=str(error), cause=error.cause)
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - the one boundary where anything may break
+        return _broke(error)
     if not isinstance(outcome, Evaluation | Inconclusive | Errored):
         kind = type(outcome).__name__
         return Errored(reason=f"{evaluator.id} returned {kind}, not an outcome", error_type="invalid_outcome")
     return outcome
+
+
+def _broke(error: BaseException) -> Errored:
+    name = type(error).__name__
+    try:
+        text = str(error)
+    except Exception:  # noqa: BLE001 - part of the same boundary: an exception whose own text raises
+        text = "(its message could not be read)"
+    return Errored(reason=f"{name}: {text}" if text else name, error_type=name)

@@ -1,0 +1,93 @@
+"""Trace-driven evaluation of AI agents: OTLP in, verdicts out into the telemetry pipeline.
+
+What is exported here is imported when it is first used, so that ``import otel_eval`` stays light: no gRPC, no litellm, no
+SQLAlchemy. The evaluators' names read as what they check: ``should_call_tool("getOrder")``.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from otel_eval.evaluators.budgets import should_make_at_most_model_calls as should_make_at_most_model_calls
+    from otel_eval.evaluators.budgets import should_make_at_most_tool_calls as should_make_at_most_tool_calls
+    from otel_eval.evaluators.budgets import should_reply_within as should_reply_within
+    from otel_eval.evaluators.budgets import should_use_at_most_tokens as should_use_at_most_tokens
+    from otel_eval.evaluators.contract import EvaluationContext as EvaluationContext
+    from otel_eval.evaluators.contract import Evaluator as Evaluator
+    from otel_eval.evaluators.failures import should_not_fail as should_not_fail
+    from otel_eval.evaluators.reply_numbers import (
+        reply_should_not_contain_luhn_number as reply_should_not_contain_luhn_number,
+    )
+    from otel_eval.evaluators.reply_numbers import (
+        reply_should_not_contain_payment_card as reply_should_not_contain_payment_card,
+    )
+    from otel_eval.evaluators.reply_text import reply_should_contain as reply_should_contain
+    from otel_eval.evaluators.reply_text import reply_should_match as reply_should_match
+    from otel_eval.evaluators.reply_text import reply_should_not_contain as reply_should_not_contain
+    from otel_eval.evaluators.reply_text import reply_should_not_match as reply_should_not_match
+    from otel_eval.evaluators.tool_values import should_call_tool_with as should_call_tool_with
+    from otel_eval.evaluators.tool_values import tool_result_should_contain as tool_result_should_contain
+    from otel_eval.evaluators.tools import should_call_tool as should_call_tool
+    from otel_eval.evaluators.tools import should_call_tools as should_call_tools
+    from otel_eval.evaluators.tools import should_call_tools_in_order as should_call_tools_in_order
+    from otel_eval.evaluators.tools import should_not_call_tool as should_not_call_tool
+    from otel_eval.evaluators.tools import should_not_call_tools as should_not_call_tools
+    from otel_eval.evaluators.tools import tools_should_not_fail as tools_should_not_fail
+    from otel_eval.interaction import Interaction as Interaction
+    from otel_eval.interaction import ToolCall as ToolCall
+    from otel_eval.outcome import Errored as Errored
+    from otel_eval.outcome import Failed as Failed
+    from otel_eval.outcome import Inconclusive as Inconclusive
+    from otel_eval.outcome import Outcome as Outcome
+    from otel_eval.outcome import Passed as Passed
+    from otel_eval.outcome import Verdict as Verdict
+
+_MODULES = {
+    "otel_eval.evaluators.budgets": (
+        "should_make_at_most_model_calls",
+        "should_make_at_most_tool_calls",
+        "should_reply_within",
+        "should_use_at_most_tokens",
+    ),
+    "otel_eval.evaluators.contract": ("EvaluationContext", "Evaluator"),
+    "otel_eval.evaluators.failures": ("should_not_fail",),
+    "otel_eval.evaluators.reply_numbers": (
+        "reply_should_not_contain_luhn_number",
+        "reply_should_not_contain_payment_card",
+    ),
+    "otel_eval.evaluators.reply_text": (
+        "reply_should_contain",
+        "reply_should_match",
+        "reply_should_not_contain",
+        "reply_should_not_match",
+    ),
+    "otel_eval.evaluators.tool_values": ("should_call_tool_with", "tool_result_should_contain"),
+    "otel_eval.evaluators.tools": (
+        "should_call_tool",
+        "should_call_tools",
+        "should_call_tools_in_order",
+        "should_not_call_tool",
+        "should_not_call_tools",
+        "tools_should_not_fail",
+    ),
+    "otel_eval.interaction": ("Interaction", "ToolCall"),
+    "otel_eval.outcome": ("Errored", "Failed", "Inconclusive", "Outcome", "Passed", "Verdict"),
+}
+_HOME = {name: module for module, names in _MODULES.items() for name in names}
+
+__all__ = sorted(_HOME)
+
+
+def __getattr__(name: str) -> object:
+    home = _HOME.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(home), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

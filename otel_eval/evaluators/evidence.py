@@ -1,0 +1,93 @@
+"""The rule of partial evidence, in one place: it decides only what more evidence could not overturn.
+
+Where the field read is missing, truncated or redacted,
+
+* a *forbidding* check may fail (found) but never pass;
+* a *requiring* check may pass (found) but never fail;
+* a *limit* may fail (exceeded already) but never pass;
+* a check of the *whole value* is inconclusive.
+
+``lacking`` everywhere is the outcome to give when a field is not whole and what is there does not decide; None means that
+the field is whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from otel_eval.interaction import Gap, GapKind, Interaction, ToolCall
+from otel_eval.outcome import Cause, Failed, Inconclusive, Passed
+
+Decided = Passed | Failed | Inconclusive
+
+_CAUSES = {
+    GapKind.NOT_CAPTURED: Cause.NOT_CAPTURED,
+    GapKind.REDACTED: Cause.REDACTED,
+    GapKind.TRUNCATED: Cause.TRUNCATED,
+    GapKind.DROPPED: Cause.NOT_CAPTURED,
+    GapKind.INCOMPLETE: Cause.INCOMPLETE,
+}
+_WORDS = {
+    GapKind.NOT_CAPTURED: "not captured",
+    GapKind.REDACTED: "redacted",
+    GapKind.TRUNCATED: "truncated",
+    GapKind.DROPPED: "dropped by the SDK",
+    GapKind.INCOMPLETE: "incomplete: the span that carries it never arrived",
+}
+_NAMES = {"tool_calls": "tool calls", "model_calls": "model calls", "started_ns": "start", "ended_ns": "end"}
+
+AGENT_SPAN_MISSING = Inconclusive(reason="the agent span never came", cause=Cause.INCOMPLETE)
+
+
+def forbidding(found: str | None, clear: str, lacking: Inconclusive | None) -> Decided:
+    """Failed where the forbidden was found, passed where it was not and the field is whole. A limit decides likewise."""
+    if found is not None:
+        return Failed(found)
+    return Passed(clear) if lacking is None else _beside(clear, lacking)
+
+
+def requiring(found: str | None, absent: str, lacking: Inconclusive | None) -> Decided:
+    """Passed where the required was found, failed where it was not and the field is whole."""
+    if found is not None:
+        return Passed(found)
+    return Failed(absent) if lacking is None else _beside(absent, lacking)
+
+
+def lacking_of(interaction: Interaction, *fields: str) -> Inconclusive | None:
+    """Why these fields of the Interaction are not known to be whole; None where all are."""
+    if interaction.gaps:
+        for field in fields:
+            gap = interaction.gap(field)
+            if gap is not None:
+                return from_gap(gap, _NAMES.get(field, field))
+    return None if interaction.complete else AGENT_SPAN_MISSING
+
+
+def lacking_of_call(interaction: Interaction, index: int, field: str) -> Inconclusive | None:
+    """Why ``arguments``, ``result`` or ``error`` of the tool call at that place is not whole; None where it is."""
+    call = interaction.tool_calls[index]
+    gap = call.gap(field) if call.gaps else None
+    if gap is None and interaction.gaps:
+        gap = interaction.gap(f"tool_calls[{index}].{field}")
+    return None if gap is None else from_gap(gap, f"{field} of {call.name}")
+
+
+def calls_of(interaction: Interaction, tool: str) -> Iterator[tuple[int, ToolCall]]:
+    """The calls of that tool in order, each with its place among all calls."""
+    return ((index, call) for index, call in enumerate(interaction.tool_calls) if call.name == tool)
+
+
+def never_called(interaction: Interaction, tool: str) -> Inconclusive:
+    """What depends on a tool that no call is known of: reported by ``tools`` where that is sure, else for want of evidence."""
+    lacking = lacking_of(interaction, "tool_calls")
+    return lacking or Inconclusive(reason=f"{tool} was never called", cause=Cause.DEPENDS)
+
+
+def from_gap(gap: Gap, name: str) -> Inconclusive:
+    """The outcome that a gap explains, with the setting that would close it."""
+    setting = f"; to capture it: {gap.setting}" if gap.setting else ""
+    return Inconclusive(reason=f"{name} {_WORDS[gap.kind]}{setting}", cause=_CAUSES[gap.kind])
+
+
+def _beside(detail: str, lacking: Inconclusive) -> Inconclusive:
+    return Inconclusive(reason=f"{lacking.reason} (as far as it was captured: {detail})", cause=lacking.cause)

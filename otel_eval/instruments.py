@@ -97,6 +97,13 @@ INSTRUMENTS: tuple[Instrument, ...] = (
         labels=("gen_ai.evaluation.name", *TARGET_LABELS, "otel_eval.outcome.from", "otel_eval.outcome.to"),
     ),
     Instrument(
+        name="otel_eval.evaluation.without_verdict",
+        kind="counter",
+        unit="{evaluation}",
+        description="Evaluations that ended inconclusive or in error, each counted once, by why.",
+        labels=(*EVALUATION_LABELS, "otel_eval.reason"),
+    ),
+    Instrument(
         name="otel_eval.interactions",
         kind="counter",
         unit="{interaction}",

@@ -1,9 +1,10 @@
 """The judge's own model calls are telemetry too, and are never judged.
 
-Three marks, each enough alone, all keyed so that every replica that shares the key knows them and nobody else can make
-them (or dodge judgement by quoting them):
+Marks, each enough alone, keyed so that every replica that shares the key knows them and nobody else can make them (or
+dodge judgement by quoting them):
 
-* the traces we start ourselves have ids whose second half is a keyed digest of the first;
+* the ids of the traces that we start and of the spans that we emit end in a keyed digest of how they begin, so they are
+  known without their roots, and with every attribute stripped;
 * the spans we emit have the scope ``otel_eval``, and whatever descends from a span of ours is ours;
 * the reply format at the end of every judge's *system* message carries a fingerprint, so that an Interaction made of a
   judge call through somebody's instrumented gateway is recognised in a foreign trace without any marker of ours.
@@ -16,6 +17,8 @@ import hmac
 import re
 import secrets
 from pathlib import Path
+
+from otel_eval.identity import digest
 
 SCOPE_NAME = "otel_eval"
 """The instrumentation scope of everything that otel-eval emits."""
@@ -57,6 +60,19 @@ class LoopGuard:
         except ValueError:
             return False
         return len(trace_id) == 32 and hmac.compare_digest(trace_id[16:], self._mac(b"trace" + head)[:16])
+
+    def span_id(self, evaluation_id: str, part: str = "span") -> str:
+        """The id, 16 hex digits, of an evaluation's span, or of a span below it named by ``part``; never all zero."""
+        head = digest("span-id", evaluation_id, part)[:8]
+        return head + self._mac(b"span" + bytes.fromhex(head))[:8]
+
+    def owns_span(self, span_id: str) -> bool:
+        """Whether the span is ours. Somebody else's passes for ours once in 2^32."""
+        try:
+            head = bytes.fromhex(span_id[:8])
+        except ValueError:
+            return False
+        return len(span_id) == 16 and hmac.compare_digest(span_id[8:], self._mac(b"span" + head)[:8])
 
     def fingerprint(self, evaluation_id: str) -> str:
         """The mark in the reply format of that evaluation's judge calls: ``oe-<16 hex>-<32 hex>``."""

@@ -1,0 +1,166 @@
+"""OTLP/gRPC: TraceService, LogsService, MetricsService, health and reflection, on grpcio's asyncio server.
+
+The handlers get raw bytes: what is read of a request before it is acknowledged is decided in ``soundness.py``.
+
+Source: OTLP 1.9, "OTLP/gRPC": partial success, retryable codes, throttling by ``RetryInfo``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Awaitable, Callable
+from typing import TypeAlias
+
+import grpc
+import grpc.aio
+from google.protobuf.any_pb2 import Any as AnyMessage
+from google.protobuf.duration_pb2 import Duration
+from google.protobuf.message import Message
+from google.rpc.error_details_pb2 import RetryInfo  # type: ignore[import-untyped]
+from google.rpc.status_pb2 import Status  # type: ignore[import-untyped]
+from grpc_health.v1 import health, health_pb2, health_pb2_grpc  # type: ignore[import-untyped]
+from grpc_reflection.v1alpha import reflection  # type: ignore[import-untyped]
+
+from otel_eval.journal import Signal
+from otel_eval.receive.intake import Accepted, Intake
+from otel_eval.receive.listener import Listener, ReceiverError, endpoint
+from otel_eval.receive.otlp_answers import SERVICES, answer
+from otel_eval.receive.refusal import Code, Refused
+
+TRANSPORT = "grpc"
+Context: TypeAlias = grpc.aio.ServicerContext[bytes, bytes]
+Export: TypeAlias = Callable[[bytes, Context], Awaitable[bytes]]
+
+STATUS = {
+    Code.MALFORMED: grpc.StatusCode.INVALID_ARGUMENT,
+    Code.WRONG_SIGNAL: grpc.StatusCode.INVALID_ARGUMENT,
+    Code.TOO_LARGE: grpc.StatusCode.RESOURCE_EXHAUSTED,
+    Code.UNSUPPORTED: grpc.StatusCode.UNIMPLEMENTED,
+    Code.UNAUTHENTICATED: grpc.StatusCode.UNAUTHENTICATED,
+    Code.FULL: grpc.StatusCode.RESOURCE_EXHAUSTED,
+    Code.OVERLOADED: grpc.StatusCode.RESOURCE_EXHAUSTED,
+    Code.STORAGE: grpc.StatusCode.UNAVAILABLE,
+}
+
+
+class GrpcReceiver:
+    """One gRPC listener. :meth:`start` it inside a running event loop, :meth:`stop` it there too."""
+
+    def __init__(self, intake: Intake, listener: Listener) -> None:
+        self._intake = intake
+        self._listener = listener
+        self._health = health.aio.HealthServicer()
+        self._server: grpc.aio.Server | None = None
+        self._endpoint: str | None = None
+
+    @property
+    def endpoint(self) -> str:
+        """The address it is bound to, with the real port. Raises RuntimeError before :meth:`start`."""
+        if self._endpoint is None:
+            raise RuntimeError("the receiver is not started")
+        return self._endpoint
+
+    async def start(self) -> None:
+        """Return once requests are taken. Raises :class:`ReceiverError` where it cannot listen there."""
+        server = grpc.aio.server(
+            options=[
+                # grpcio refuses more than this with RESOURCE_EXHAUSTED, a compressed message while it expands.
+                ("grpc.max_receive_message_length", self._listener.max_message_bytes),
+                ("grpc.so_reuseport", 0),  # two servers must not share a port without knowing
+            ]
+        )
+        for signal, service in SERVICES.items():
+            method: grpc.RpcMethodHandler[bytes, bytes] = grpc.unary_unary_rpc_method_handler(self._export(signal))
+            server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(service, {"Export": method}),))
+        health_pb2_grpc.add_HealthServicer_to_server(self._health, server)
+        reflection.enable_server_reflection(
+            (*SERVICES.values(), health.SERVICE_NAME, reflection.SERVICE_NAME),
+            server,
+        )
+        self._endpoint = self._bind(server)
+        await server.start()
+        self._server = server
+        for service in ("", *SERVICES.values()):
+            await self._health.set(service, health_pb2.HealthCheckResponse.SERVING)
+
+    async def stop(self, grace_s: float = 5.0) -> None:
+        """Take no new request, let those in flight end within ``grace_s``, then close."""
+        if self._server is None:
+            return
+        server, self._server = self._server, None
+        await self._health.enter_graceful_shutdown()
+        await server.stop(grace_s)
+
+    def _bind(self, server: grpc.aio.Server) -> str:
+        host, port = self._listener.address()
+        wanted = endpoint(host, port)
+        try:
+            bound = (
+                server.add_secure_port(wanted, _credentials(self._listener))
+                if self._listener.tls
+                else server.add_insecure_port(wanted)
+            )
+        except RuntimeError as error:
+            raise ReceiverError(f"cannot listen on {wanted} (gRPC): is the address ours, and free?") from error
+        return endpoint(host, bound)
+
+    def _export(self, signal: Signal) -> Export:
+        async def export(body: bytes, context: Context) -> bytes:
+            try:
+                accepted = await self._accept(signal, body, context)
+            except Refused as refused:
+                await context.abort(STATUS[refused.code], refused.reason, trailers(refused))
+            return answer(signal, accepted).SerializeToString()
+
+        return export
+
+    async def _accept(self, signal: Signal, body: bytes, context: Context) -> Accepted:
+        try:
+            self._listener.admit(_authorization(context))
+            with self._intake.in_flight() as held:
+                held.add(len(body))
+                return await self._intake.accept(signal, "protobuf", body, TRANSPORT)
+        except Refused as refused:
+            self._intake.count_refusal(refused, TRANSPORT)
+            raise
+
+
+def trailers(refused: Refused) -> tuple[tuple[str, bytes], ...]:
+    """The delay in both forms that clients read: the collector the status' details, the Python SDK the bare trailer."""
+    if refused.retry_after_s is None:
+        return ()
+    retry = RetryInfo(retry_delay=_duration(refused.retry_after_s))
+    status = Status(code=STATUS[refused.code].value[0], message=refused.reason, details=[_any(retry)])
+    return (
+        ("grpc-status-details-bin", status.SerializeToString()),
+        ("google.rpc.retryinfo-bin", retry.SerializeToString()),
+    )
+
+
+def _authorization(context: Context) -> str | None:
+    for key, value in context.invocation_metadata() or ():
+        if key == "authorization":
+            return value if isinstance(value, str) else None
+    return None
+
+
+def _credentials(listener: Listener) -> grpc.ServerCredentials:
+    assert listener.certificate is not None
+    assert listener.key is not None
+    try:
+        pair = (listener.key.read_bytes(), listener.certificate.read_bytes())
+        client_ca = None if listener.client_ca is None else listener.client_ca.read_bytes()
+    except OSError as error:
+        raise ReceiverError(f"{listener.endpoint}: cannot read {error.filename}: {error.strerror}") from error
+    return grpc.ssl_server_credentials([pair], client_ca, require_client_auth=client_ca is not None)
+
+
+def _duration(seconds: float) -> Duration:
+    fraction, whole = math.modf(seconds)
+    return Duration(seconds=int(whole), nanos=int(fraction * 1e9))
+
+
+def _any(message: Message) -> AnyMessage:
+    packed = AnyMessage()
+    packed.Pack(message)
+    return packed

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from otel_eval.evaluators.budgets import should_use_at_most_tokens as should_use_at_most_tokens
     from otel_eval.evaluators.contract import EvaluationContext as EvaluationContext
     from otel_eval.evaluators.contract import Evaluator as Evaluator
+    from otel_eval.evaluators.custom import evaluator as evaluator
     from otel_eval.evaluators.failures import should_not_fail as should_not_fail
+    from otel_eval.evaluators.reply_json import reply_should_be_json as reply_should_be_json
     from otel_eval.evaluators.reply_numbers import (
         reply_should_not_contain_luhn_number as reply_should_not_contain_luhn_number,
     )
@@ -52,7 +54,9 @@ _MODULES = {
         "should_use_at_most_tokens",
     ),
     "otel_eval.evaluators.contract": ("EvaluationContext", "Evaluator"),
+    "otel_eval.evaluators.custom": ("evaluator",),
     "otel_eval.evaluators.failures": ("should_not_fail",),
+    "otel_eval.evaluators.reply_json": ("reply_should_be_json",),
     "otel_eval.evaluators.reply_numbers": (
         "reply_should_not_contain_luhn_number",
         "reply_should_not_contain_payment_card",

@@ -8,18 +8,23 @@ traces are keyed (:class:`~otel_eval.loop_guard.LoopGuard`), so that any replica
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from otel_eval.identity import span_id_of
 from otel_eval.loop_guard import LoopGuard
 from otel_eval.record import Origin
 
+_ID = re.compile(r"(?!0{32})[0-9a-f]{32}(?!0{16})[0-9a-f]{16}")
 CHILD_WITHIN_NS = 5 * 60 * 1_000_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Placement:
-    """Ids in lower-case hex. Exactly one of ``parent_span_id`` and ``link`` (trace id, span id) is given."""
+    """Ids in lower-case hex. With ``parent_span_id`` a child; else in a trace of its own, with ``link`` (trace id, span id).
+
+    Neither is given only where the judged ids are not ids that OpenTelemetry knows.
+    """
 
     trace_id: str
     span_id: str
@@ -40,6 +45,8 @@ def place(
 ) -> Placement:
     """Where the span of that evaluation goes. ``judged_ended_ns`` is None where the agent span never came."""
     span_id = span_id_of(evaluation_id)
+    if not (_ID.fullmatch(judged_trace_id + judged_span_id)):
+        return Placement(trace_id=guard.trace_id(evaluation_id), span_id=span_id)
     near = judged_ended_ns is not None and started_ns - judged_ended_ns <= child_within_ns
     if near and origin is Origin.LIVE:
         return Placement(trace_id=judged_trace_id, span_id=span_id, parent_span_id=judged_span_id)

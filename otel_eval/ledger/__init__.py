@@ -13,7 +13,7 @@ transaction for all the writes that came meanwhile. Guarantees, whoever calls:
 from __future__ import annotations
 
 from otel_eval.ledger.asynchronous import AsyncLedger
-from otel_eval.ledger.errors import LedgerError, LedgerFormatError, LedgerNotFound
+from otel_eval.ledger.errors import LedgerError, LedgerFormatError, LedgerNotFound, LedgerUnavailable
 from otel_eval.ledger.ledger import Ledger
 from otel_eval.ledger.model import (
     Backlog,
@@ -36,6 +36,7 @@ __all__ = [
     "LedgerError",
     "LedgerFormatError",
     "LedgerNotFound",
+    "LedgerUnavailable",
     "OutboxEntry",
     "Stored",
     "StoredInteraction",

@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 import queue
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -154,10 +154,23 @@ class AsyncLedger:
         return await asyncio.to_thread(self.ledger.next_revisions, digests)
 
     async def waiting(
-        self, limit: int = 1000, *, after: tuple[int, str] | None = None, due_ns: int | None = None
+        self,
+        limit: int = 1000,
+        *,
+        after: tuple[int, str] | None = None,
+        due_ns: int | None = None,
+        evaluators: Collection[str] | None = None,
+        interaction_id: str | None = None,
     ) -> tuple[WaitingEvaluation, ...]:
         """See :meth:`Ledger.waiting`."""
-        return await asyncio.to_thread(self.ledger.waiting, limit, after=after, due_ns=due_ns)
+        return await asyncio.to_thread(
+            self.ledger.waiting,
+            limit,
+            after=after,
+            due_ns=due_ns,
+            evaluators=evaluators,
+            interaction_id=interaction_id,
+        )
 
     async def backlog(self) -> Backlog:
         """See :meth:`Ledger.backlog`."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any, TypeVar
 
@@ -171,14 +171,21 @@ class Ledger:
     # What waits for its turn
 
     def waiting(
-        self, limit: int = 1000, *, after: tuple[int, str] | None = None, due_ns: int | None = None
+        self,
+        limit: int = 1000,
+        *,
+        after: tuple[int, str] | None = None,
+        due_ns: int | None = None,
+        evaluators: Collection[str] | None = None,
+        interaction_id: str | None = None,
     ) -> tuple[WaitingEvaluation, ...]:
         """The next ``limit`` evaluations that wait, by (enqueued_ns, evaluation_id), from behind ``after``.
 
-        With ``due_ns``, only those that need not wait beyond that time.
+        With ``due_ns``, only those that need not wait beyond that time; with ``evaluators`` or ``interaction_id``, only
+        theirs.
         """
         with self._database.reading() as connection:
-            return queues.waiting(connection, limit, after, due_ns)
+            return queues.waiting(connection, limit, after, due_ns, evaluators, interaction_id)
 
     def backlog(self) -> Backlog:
         """How many evaluations wait, and since when."""

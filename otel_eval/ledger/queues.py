@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from sqlalchemy import Connection, bindparam, delete, func, select, tuple_, update
 
@@ -16,7 +16,12 @@ from otel_eval.record import Origin
 
 
 def waiting(
-    connection: Connection, limit: int, after: tuple[int, str] | None, due_ns: int | None
+    connection: Connection,
+    limit: int,
+    after: tuple[int, str] | None,
+    due_ns: int | None,
+    evaluators: Collection[str] | None = None,
+    interaction_id: str | None = None,
 ) -> tuple[WaitingEvaluation, ...]:
     """The next ones by (enqueued_ns, evaluation_id)."""
     columns = waiting_table.c
@@ -25,6 +30,10 @@ def waiting(
         query = query.where(tuple_(columns.enqueued_ns, columns.evaluation_id) > after)
     if due_ns is not None:
         query = query.where(columns.not_before_ns <= due_ns)
+    if evaluators is not None:
+        query = query.where(columns.evaluator.in_(evaluators))
+    if interaction_id is not None:
+        query = query.where(columns.interaction_id == interaction_id)
     return tuple(
         WaitingEvaluation(
             evaluation_id=row.evaluation_id,

@@ -1,0 +1,129 @@
+"""Everything that leaves, put together from the settings: the outbox for verdicts, and the recorder for metrics."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from otel_eval.clock import Clock
+from otel_eval.emit.attributes import Wording
+from otel_eval.emit.counting import count
+from otel_eval.emit.exporters import OtlpSignalExporter, metric_exporter, signal_exporter
+from otel_eval.emit.metrics import MAX_AGENTS, MeterRecorder
+from otel_eval.emit.outbox import Outbox
+from otel_eval.emit.placement import CHILD_WITHIN_NS
+from otel_eval.emit.resource import resource_of
+from otel_eval.emit.settings import ExporterSettings, SignalSettings, targets
+from otel_eval.emit.verdicts import Verdicts
+from otel_eval.instruments import NullRecorder, Recorder
+from otel_eval.ledger import AsyncLedger
+from otel_eval.loop_guard import LoopGuard
+
+STOP_WITHIN_S = 5.0
+"""How long stopping waits for verdicts that are being exported, so that a clean stop repeats none of them later."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmissionSettings:
+    """How verdicts are written. ``instance`` tells replicas on one machine apart; ``content`` False keeps texts here."""
+
+    exporter: ExporterSettings | None = None
+    child_within_ns: int = CHILD_WITHIN_NS
+    max_agents: int = MAX_AGENTS
+    content: bool = True
+    metrics_interval_s: float = 15.0
+    instance: str = ""
+
+
+class Emission:
+    """Where the verdicts of one process go. ``recorder`` is for every stage to count with; it exists before the ledger.
+
+    ``endpoints`` are where telemetry is sent, for the refusal of our own listeners; with none, verdicts stay in the ledger
+    (open it with ``outbox=False`` then) and metrics are counted nowhere.
+    """
+
+    def __init__(
+        self,
+        settings: EmissionSettings,
+        *,
+        guard: LoopGuard,
+        version: str = "",
+        redact: Callable[[str], str] = str,
+        environ: Mapping[str, str] = os.environ,
+    ) -> None:
+        self._settings = settings
+        self._guard = guard
+        self._version = version
+        self._wording = Wording(redact=redact, content=settings.content)
+        self._targets = targets(settings.exporter, environ)
+        self._resource = resource_of(version, instance=settings.instance)
+        self._exporters: Sequence[OtlpSignalExporter[Any]] = [
+            signal_exporter(target) for target in self._targets if target.signal != "metrics"
+        ]
+        self.recorder: Recorder = self._recorder()
+
+    @property
+    def endpoints(self) -> tuple[str, ...]:
+        """Every distinct endpoint that something is sent to."""
+        return tuple(dict.fromkeys(target.endpoint for target in self._targets))
+
+    @property
+    def exports_verdicts(self) -> bool:
+        """Whether spans or events have somewhere to go."""
+        return bool(self._exporters)
+
+    @contextlib.asynccontextmanager
+    async def running(self, ledger: AsyncLedger, clock: Clock) -> AsyncIterator[Outbox | None]:
+        """Count what the ledger stores and export it, until the block ends; then flush metrics and close.
+
+        What is not exported by then stays in the outbox for the next start. The Outbox is None without an exporter.
+        """
+        with ledger.listening(partial(count, self.recorder)):
+            async with self._outbox(ledger, clock) as outbox:
+                yield outbox
+        if isinstance(self.recorder, MeterRecorder):
+            await asyncio.to_thread(self.recorder.close)
+
+    @contextlib.asynccontextmanager
+    async def _outbox(self, ledger: AsyncLedger, clock: Clock) -> AsyncIterator[Outbox | None]:
+        if not self._exporters:
+            yield None
+            return
+        verdicts = Verdicts(
+            guard=self._guard,
+            resource=self._resource,
+            version=self._version,
+            child_within_ns=self._settings.child_within_ns,
+            wording=self._wording,
+        )
+        outbox = Outbox(
+            ledger=ledger, verdicts=verdicts, exporters=self._exporters, clock=clock, recorder=self.recorder
+        )
+        with ledger.listening(outbox.wake):
+            task = asyncio.create_task(outbox.run(), name="outbox")
+            try:
+                yield outbox
+            finally:
+                outbox.stop()
+                await asyncio.wait({task}, timeout=STOP_WITHIN_S)
+                task.cancel()
+                await asyncio.to_thread(outbox.close)
+                with contextlib.suppress(asyncio.CancelledError):
+                    await task
+
+    def _recorder(self) -> Recorder:
+        target: SignalSettings | None = next((one for one in self._targets if one.signal == "metrics"), None)
+        if target is None:
+            return NullRecorder()
+        return MeterRecorder.exporting(
+            metric_exporter(target),
+            resource=self._resource,
+            version=self._version,
+            interval_s=self._settings.metrics_interval_s,
+            max_agents=self._settings.max_agents,
+        )

@@ -1,0 +1,250 @@
+"""The OTLP exporters, asked for more than they return: what the endpoint answered, and whether trying again can help.
+
+``export()`` of the SDK's exporters says success or failure. Whether a failure is worth trying again (the OTLP
+specification lists which are), and what ``partial_success`` rejected, is read off the response on its way: over HTTP by a
+hook of the session, over gRPC by a stub around the stub. Retrying is ours, by our clock, so the gRPC exporters are told to
+try once.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+import grpc
+import requests
+from google.protobuf.message import DecodeError, Message
+from opentelemetry.exporter.otlp.proto.grpc._log_exporter import OTLPLogExporter as GrpcLogExporter
+from opentelemetry.exporter.otlp.proto.grpc.metric_exporter import OTLPMetricExporter as GrpcMetricExporter
+from opentelemetry.exporter.otlp.proto.grpc.trace_exporter import OTLPSpanExporter as GrpcSpanExporter
+from opentelemetry.exporter.otlp.proto.http import Compression as HttpCompression
+from opentelemetry.exporter.otlp.proto.http._log_exporter import OTLPLogExporter as HttpLogExporter
+from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter as HttpMetricExporter
+from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter as HttpSpanExporter
+from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceResponse
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
+from opentelemetry.sdk.metrics import (
+    Counter,
+    Histogram,
+    ObservableCounter,
+    ObservableGauge,
+    ObservableUpDownCounter,
+    UpDownCounter,
+)
+from opentelemetry.sdk.metrics.export import AggregationTemporality, MetricExporter
+from opentelemetry.sdk.metrics.view import ExplicitBucketHistogramAggregation
+
+from otel_eval.emit.settings import ExporterSettings, Signal, SignalSettings
+
+T = TypeVar("T")
+
+
+class Answer(StrEnum):
+    """What became of an export, and therefore what to do next."""
+
+    TAKEN = "taken"
+    UNAVAILABLE = "unavailable"
+    """Down, overloaded, or it does not know us (credentials): wait, then the same again."""
+    REFUSED = "refused"
+    """It will not take this content, ever: the specification forbids sending it again."""
+    UNKNOWN_SIGNAL = "unknown_signal"
+    """There is no such service or path: a backend that takes traces only, or a wrong endpoint."""
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """How an export went. ``rejected`` items of a TAKEN one were thrown away by the endpoint, by its own word."""
+
+    answer: Answer
+    message: str = ""
+    rejected: int = 0
+
+
+_GRPC_ANSWERS = {
+    grpc.StatusCode.UNIMPLEMENTED: Answer.UNKNOWN_SIGNAL,
+    grpc.StatusCode.INVALID_ARGUMENT: Answer.REFUSED,
+    grpc.StatusCode.FAILED_PRECONDITION: Answer.REFUSED,
+    grpc.StatusCode.NOT_FOUND: Answer.REFUSED,
+    grpc.StatusCode.ALREADY_EXISTS: Answer.REFUSED,
+}
+_HTTP_ANSWERS = {
+    400: Answer.REFUSED,
+    413: Answer.REFUSED,
+    422: Answer.REFUSED,
+    404: Answer.UNKNOWN_SIGNAL,
+    405: Answer.UNKNOWN_SIGNAL,
+}
+_ONCE = frozenset({grpc.StatusCode.OK})
+"""Codes at which the gRPC exporters try again by themselves: none that an error can have."""
+
+
+class _Heard:
+    """The last answer of the endpoint, for the export that is under way (exports of one signal never overlap)."""
+
+    def __init__(self, response: type[Message]) -> None:
+        self._response = response
+        self.answer: Answer | None = None
+        self.message = ""
+        self.rejected = 0
+
+    def reset(self) -> None:
+        self.answer, self.message, self.rejected = None, "", 0
+
+    def taken(self, response: Any) -> None:
+        self.answer = Answer.TAKEN
+        partial = response.partial_success
+        self.rejected = getattr(partial, "rejected_spans", 0) or getattr(partial, "rejected_log_records", 0)
+        self.message = partial.error_message
+
+    def failed_grpc(self, error: grpc.RpcError) -> None:
+        code = error.code()
+        self.answer = _GRPC_ANSWERS.get(code, Answer.UNAVAILABLE)
+        self.message = f"{code.name}: {error.details() or ''}".rstrip(": ")
+
+    def http(self, response: requests.Response, *args: Any, **kwargs: Any) -> None:
+        if response.status_code >= 400:
+            self.answer = _HTTP_ANSWERS.get(response.status_code, Answer.UNAVAILABLE)
+            self.message = f"HTTP {response.status_code} {response.reason or ''}".rstrip()
+            return
+        try:
+            self.taken(self._response.FromString(response.content))
+        except DecodeError:  # a proxy's empty or JSON answer: it is a success all the same
+            self.reset()
+
+
+class _Noting:
+    """A stub that tells what the endpoint answered, and otherwise is the stub."""
+
+    def __init__(self, stub: Any, heard: _Heard) -> None:
+        self._stub = stub
+        self._heard = heard
+
+    def Export(self, **arguments: Any) -> Any:
+        try:
+            response = self._stub.Export(**arguments)
+        except grpc.RpcError as error:
+            self._heard.failed_grpc(error)
+            raise
+        self._heard.taken(response)
+        return response
+
+
+class _SpanExporter(GrpcSpanExporter):
+    def __init__(self, heard: _Heard, **options: Any) -> None:
+        self._heard = heard
+        super().__init__(**options)
+
+    def _initialize_channel_and_stub(self) -> None:
+        super()._initialize_channel_and_stub()  # type: ignore[no-untyped-call]
+        self._client = _Noting(self._client, self._heard)  # type: ignore[assignment]
+
+
+class _LogExporter(GrpcLogExporter):
+    def __init__(self, heard: _Heard, **options: Any) -> None:
+        self._heard = heard
+        super().__init__(**options)
+
+    def _initialize_channel_and_stub(self) -> None:
+        super()._initialize_channel_and_stub()  # type: ignore[no-untyped-call]
+        self._client = _Noting(self._client, self._heard)  # type: ignore[assignment]
+
+
+class OtlpSignalExporter(Generic[T]):
+    """One of the SDK's exporters with what was heard from its endpoint."""
+
+    def __init__(self, signal: Signal, exporter: Any, heard: _Heard) -> None:
+        self.signal = signal
+        self._exporter = exporter
+        self._heard = heard
+        self._lock = threading.Lock()
+
+    def export(self, items: Sequence[T]) -> Exported:
+        """Send them in one request; blocks for at most the timeout of the settings."""
+        with self._lock:
+            self._heard.reset()
+            result = self._exporter.export(items)
+            heard = self._heard
+            if result.name == "SUCCESS":
+                return Exported(Answer.TAKEN, heard.message, heard.rejected)
+            answer = heard.answer if heard.answer not in (None, Answer.TAKEN) else Answer.UNAVAILABLE
+            return Exported(answer or Answer.UNAVAILABLE, heard.message or "no connection")
+
+    def shutdown(self) -> None:
+        """Abort what is under way and close."""
+        self._exporter.shutdown()
+
+
+def signal_exporter(target: SignalSettings) -> OtlpSignalExporter[Any]:
+    """The exporter for spans or log records."""
+    response = ExportTraceServiceResponse if target.signal == "traces" else ExportLogsServiceResponse
+    heard = _Heard(response)
+    if target.protocol == "grpc":
+        kind: Any = _SpanExporter if target.signal == "traces" else _LogExporter
+        return OtlpSignalExporter(
+            target.signal, kind(heard, retryable_error_codes=_ONCE, **_grpc_options(target)), heard
+        )
+    session = requests.Session()
+    session.hooks["response"].append(heard.http)
+    kind = HttpSpanExporter if target.signal == "traces" else HttpLogExporter
+    return OtlpSignalExporter(target.signal, kind(session=session, **_http_options(target)), heard)
+
+
+def metric_exporter(target: SignalSettings) -> MetricExporter:
+    """The exporter for metrics: always cumulative, with explicit buckets, whatever the environment prefers."""
+    kinds = (Counter, UpDownCounter, Histogram, ObservableCounter, ObservableUpDownCounter, ObservableGauge)
+    options: dict[str, Any] = {
+        "preferred_temporality": dict.fromkeys(kinds, AggregationTemporality.CUMULATIVE),
+        "preferred_aggregation": {Histogram: ExplicitBucketHistogramAggregation()},
+    }
+    if target.protocol == "grpc":
+        return GrpcMetricExporter(**_grpc_options(target), **options)
+    return HttpMetricExporter(**_http_options(target), **options)
+
+
+def _grpc_options(target: SignalSettings) -> dict[str, Any]:
+    settings = target.settings
+    if settings is None:
+        return {}
+    compression = {None: None, "gzip": grpc.Compression.Gzip, "none": grpc.Compression.NoCompression}
+    return {
+        "endpoint": target.endpoint,
+        "insecure": settings.insecure,
+        "credentials": _credentials(settings),
+        "headers": {key.lower(): value for key, value in settings.headers.items()} or None,
+        "timeout": settings.timeout_s,
+        "compression": compression[settings.compression],
+    }
+
+
+def _http_options(target: SignalSettings) -> dict[str, Any]:
+    settings = target.settings
+    if settings is None:
+        return {}
+    compression = {None: None, "gzip": HttpCompression.Gzip, "none": HttpCompression.NoCompression}
+    return {
+        "endpoint": target.endpoint,
+        "certificate_file": settings.ca_file,
+        "client_certificate_file": settings.cert_file,
+        "client_key_file": settings.key_file,
+        "headers": dict(settings.headers) or None,
+        "timeout": settings.timeout_s,
+        "compression": compression[settings.compression],
+    }
+
+
+def _credentials(settings: ExporterSettings) -> grpc.ChannelCredentials | None:
+    if settings.ca_file is None and settings.cert_file is None:
+        return None
+
+    def read(path: str | None) -> bytes | None:
+        return None if path is None else Path(path).read_bytes()
+
+    return grpc.ssl_channel_credentials(
+        root_certificates=read(settings.ca_file),
+        private_key=read(settings.key_file),
+        certificate_chain=read(settings.cert_file),
+    )

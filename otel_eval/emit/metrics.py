@@ -1,0 +1,141 @@
+"""Our metrics, over OTLP: cumulative, with bounded labels, and with the judged span as exemplar.
+
+Each label takes a bounded number of distinct values; past it the rest is ``other``, and a counter says which label ran
+over. What is already known stays itself. Metrics are best effort (the ledger is exact): nothing waits for them.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from typing import Any
+
+from opentelemetry.context import Context
+from opentelemetry.sdk.metrics import Counter, Histogram, MeterProvider, TraceBasedExemplarFilter
+from opentelemetry.sdk.metrics.export import MetricExporter, MetricReader, PeriodicExportingMetricReader
+from opentelemetry.sdk.resources import Resource
+from opentelemetry.trace import NonRecordingSpan, SpanContext, TraceFlags, set_span_in_context
+
+from otel_eval.instruments import BY_NAME, INSTRUMENTS, Instrument
+from otel_eval.loop_guard import SCOPE_NAME
+
+MAX_AGENTS = 200
+MAX_VALUES = 500
+MAX_SERIES = 20_000
+"""Series of one instrument before the SDK folds the rest into one (its default of 2,000 is 50 agents with 10 evaluators)."""
+OTHER = "other"
+_OVERFLOWED = "otel_eval.labels.overflowed"
+
+
+class MeterRecorder:
+    """:class:`~otel_eval.instruments.Recorder` over OpenTelemetry. Safe to use from several threads."""
+
+    def __init__(
+        self,
+        reader: MetricReader,
+        *,
+        resource: Resource,
+        version: str = "",
+        max_agents: int = MAX_AGENTS,
+        max_values: int = MAX_VALUES,
+    ) -> None:
+        self._provider = MeterProvider(
+            [reader], resource=resource, exemplar_filter=TraceBasedExemplarFilter(), shutdown_on_exit=False
+        )
+        meter = self._provider.get_meter(SCOPE_NAME, version)
+        self._instruments = {instrument.name: _make(meter, instrument) for instrument in INSTRUMENTS}
+        self._bounds = _Bounds({"gen_ai.agent.name": max_agents}, max_values)
+
+    @classmethod
+    def exporting(
+        cls, exporter: MetricExporter, *, resource: Resource, interval_s: float = 15.0, **options: Any
+    ) -> MeterRecorder:
+        """One that exports every ``interval_s`` seconds, in a thread of its own."""
+        reader = PeriodicExportingMetricReader(
+            exporter,
+            export_interval_millis=interval_s * 1000,
+            cardinality_limits={Counter: MAX_SERIES, Histogram: MAX_SERIES},
+        )
+        return cls(reader, resource=resource, **options)
+
+    def record(
+        self,
+        name: str,
+        amount: float = 1,
+        labels: Mapping[str, str] | None = None,
+        *,
+        judged: tuple[str, str] | None = None,
+    ) -> None:
+        """See :class:`~otel_eval.instruments.Recorder`. A label that the instrument does not declare raises KeyError."""
+        instrument = BY_NAME[name]
+        attributes: dict[str, str] = {}
+        for label, value in (labels or {}).items():
+            if label not in instrument.labels:
+                raise KeyError(f"{name} has no label {label}")
+            attributes[label] = self._bounded(label, value)
+        context = Context() if judged is None else _judged(judged)
+        made = self._instruments[name]
+        if instrument.kind == "counter":
+            made.add(amount, attributes, context)
+        elif instrument.kind == "histogram":
+            made.record(amount, attributes, context)
+        else:
+            made.set(amount, attributes, context)
+
+    def flush(self) -> None:
+        """Export now; blocks."""
+        self._provider.force_flush()
+
+    def close(self) -> None:
+        """Export a last time and stop; blocks for at most the exporter's timeout."""
+        self._provider.shutdown()
+
+    def _bounded(self, label: str, value: str) -> str:
+        bounded = self._bounds.of(label, value)
+        if bounded != value:
+            self._instruments[_OVERFLOWED].add(1, {"otel_eval.label": label}, Context())
+        return bounded
+
+
+class _Bounds:
+    """The distinct values that each label has taken."""
+
+    def __init__(self, limits: Mapping[str, int], default: int) -> None:
+        self._limits = limits
+        self._default = default
+        self._seen: dict[str, set[str]] = {}
+        self._lock = threading.Lock()
+
+    def of(self, label: str, value: str) -> str:
+        """The value, or ``other`` where the label has taken as many as it may."""
+        seen = self._seen.setdefault(label, set())
+        if value in seen:
+            return value
+        with self._lock:
+            if len(seen) >= self._limits.get(label, self._default):
+                return OTHER
+            seen.add(value)
+            return value
+
+
+def _make(meter: Any, instrument: Instrument) -> Any:
+    if instrument.kind == "counter":
+        return meter.create_counter(instrument.name, instrument.unit, instrument.description)
+    if instrument.kind == "histogram":
+        return meter.create_histogram(
+            instrument.name,
+            instrument.unit,
+            instrument.description,
+            explicit_bucket_boundaries_advisory=list(instrument.buckets),
+        )
+    return meter.create_gauge(instrument.name, instrument.unit, instrument.description)
+
+
+def _judged(span: tuple[str, str]) -> Context:
+    """A context whose span is the judged one: the SDK takes exemplars of sampled spans from there."""
+    try:
+        trace_id, span_id = (int(part, 16) for part in span)
+    except ValueError:
+        return Context()
+    judged = SpanContext(trace_id, span_id, is_remote=True, trace_flags=TraceFlags(TraceFlags.SAMPLED))
+    return set_span_in_context(NonRecordingSpan(judged), Context())

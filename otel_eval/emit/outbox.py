@@ -1,0 +1,197 @@
+"""The outbox: verdicts are stored first, then exported, then marked. An endpoint that is down costs delay, nothing else.
+
+Order is kept: one batch after another, the oldest first, and none is passed over while the endpoint is down. Exporting is
+at least once (a crash between export and mark repeats a batch), and what is repeated has the same ids and content.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from otel_eval.clock import Clock
+from otel_eval.emit.exporters import Answer, Exported, OtlpSignalExporter
+from otel_eval.emit.verdicts import Verdicts
+from otel_eval.instruments import Recorder
+from otel_eval.ledger import AsyncLedger, LedgerUnavailable, OutboxEntry, Stored
+
+_logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Backoff:
+    """Seconds to wait after the first failure, doubled with each, up to the longest."""
+
+    first: float = 1.0
+    longest: float = 60.0
+
+    def after(self, failures: int) -> float:
+        """How long to wait after that many failures in a row."""
+        return float(min(self.longest, self.first * 2 ** (min(failures, 32) - 1)))
+
+
+class Outbox:
+    """Exports what the ledger's outbox holds, for as long as :meth:`run` runs.
+
+    ``exporters`` are for traces, logs or both; a signal without one is left out. Call :meth:`wake` when records were
+    stored (``ledger.listening(outbox.wake)``).
+    """
+
+    def __init__(
+        self,
+        *,
+        ledger: AsyncLedger,
+        verdicts: Verdicts,
+        exporters: Sequence[OtlpSignalExporter[Any]],
+        clock: Clock,
+        recorder: Recorder,
+        batch: int = 500,
+        backoff: Backoff | None = None,
+    ) -> None:
+        self._ledger = ledger
+        self._verdicts = verdicts
+        self._exporters = list(exporters)
+        self._clock = clock
+        self._recorder = recorder
+        self._batch = batch
+        self._backoff = backoff or Backoff()
+        self._stored = asyncio.Event()
+        self._stopping = asyncio.Event()
+        self._failures = 0
+        self._unknown: set[str] = set()
+
+    def wake(self, stored: tuple[Stored, ...] = ()) -> None:
+        """There may be something to export."""
+        self._stored.set()
+
+    def stop(self) -> None:
+        """Let :meth:`run` return once it has exported what is there; at once where the endpoint is down."""
+        self._stopping.set()
+        self._stored.set()
+
+    async def run(self) -> None:
+        """Export until stopped. Cancelled amid an export, the next one that runs exports that batch again."""
+        while True:
+            last = self._stopping.is_set()
+            self._stored.clear()
+            try:
+                done = await self.export_pending()
+            except LedgerUnavailable as error:
+                _logger.warning("the outbox cannot be read: %s", error)
+                done = False
+                self._failures += 1
+            if last or (self._stopping.is_set() and not done):
+                return
+            if done:
+                await self._stored.wait()
+            else:
+                await self._back_off()
+
+    async def export_pending(self) -> bool:
+        """Export batch after batch. True: nothing is left; False: the endpoint is not there, wait before trying again."""
+        while entries := await self._ledger.unexported(self._batch):
+            if not await self._export(entries):
+                self._recorder.record("otel_eval.outbox.evaluations", await self._ledger.outbox_size())
+                return False
+            await self._ledger.mark_exported(entry.sequence for entry in entries)
+        self._recorder.record("otel_eval.outbox.evaluations", 0)
+        return True
+
+    def close(self) -> None:
+        """Abort exports that are under way and close the connections; blocks."""
+        for exporter in self._exporters:
+            exporter.shutdown()
+
+    async def _back_off(self) -> None:
+        """Wait out the backoff, unless it is to stop."""
+        sleep = asyncio.ensure_future(
+            self._clock.sleep_until(self._clock.monotonic() + self._backoff.after(self._failures))
+        )
+        stop = asyncio.ensure_future(self._stopping.wait())
+        try:
+            await asyncio.wait({sleep, stop}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            sleep.cancel()
+            stop.cancel()
+
+    async def _export(self, entries: Sequence[OutboxEntry]) -> bool:
+        """Whether the batch is dealt with: taken, or refused for good by a signal that refuses it record by record."""
+        unknown: list[OtlpSignalExporter[Any]] = []
+        taken = 0
+        for exporter in self._exporters:
+            exported = await self._send(exporter, entries)
+            if exported.answer is Answer.REFUSED:
+                exported = await self._one_by_one(exporter, entries)
+            if exported.answer is Answer.UNKNOWN_SIGNAL:
+                unknown.append(exporter)
+            elif exported.answer is Answer.UNAVAILABLE:
+                return self._down(exporter, exported)
+            else:
+                taken += 1
+        if unknown and not taken:
+            return self._down(unknown[0], Exported(Answer.UNKNOWN_SIGNAL, "the endpoint knows none of our signals"))
+        for exporter in unknown:
+            self._leave_out(exporter, len(entries))
+        self._up()
+        return True
+
+    async def _send(self, exporter: OtlpSignalExporter[Any], entries: Sequence[OutboxEntry]) -> Exported:
+        make = self._verdicts.spans if exporter.signal == "traces" else self._verdicts.events
+        exported = await asyncio.to_thread(lambda: exporter.export(make(entries)))
+        if exported.answer is Answer.TAKEN and exported.rejected:
+            self._recorder.record(
+                "otel_eval.export.rejected",
+                exported.rejected,
+                {"otel_eval.signal": exporter.signal, "otel_eval.reason": "partial_success"},
+            )
+            _logger.warning(
+                "the endpoint rejected %d of our %s: %s", exported.rejected, exporter.signal, exported.message
+            )
+        return exported
+
+    async def _one_by_one(self, exporter: OtlpSignalExporter[Any], entries: Sequence[OutboxEntry]) -> Exported:
+        """A batch was refused for good: find whose fault it is, so that the others get through.
+
+        A record that is refused alone is let go of, counted: the ledger keeps it, and the specification forbids sending
+        it again. Refused to the last, a batch is as good as an endpoint that is not there.
+        """
+        refused = 0
+        last = Exported(Answer.TAKEN)
+        for entry in entries:
+            exported = await self._send(exporter, [entry])
+            if exported.answer is Answer.REFUSED:
+                refused, last = refused + 1, exported
+            elif exported.answer is not Answer.TAKEN:
+                return exported
+        if refused == len(entries) and refused > 1:
+            return Exported(Answer.UNAVAILABLE, f"every record is refused: {last.message}")
+        if refused:
+            labels = {"otel_eval.signal": exporter.signal, "otel_eval.reason": "refused"}
+            self._recorder.record("otel_eval.export.rejected", refused, labels)
+            _logger.warning("the endpoint refused %d of our %s for good: %s", refused, exporter.signal, last.message)
+        return Exported(Answer.TAKEN)
+
+    def _leave_out(self, exporter: OtlpSignalExporter[Any], count: int) -> None:
+        """The endpoint takes the other signal and has no service for this one (a backend for traces alone, say)."""
+        labels = {"otel_eval.signal": exporter.signal, "otel_eval.reason": "unknown_signal"}
+        self._recorder.record("otel_eval.export.rejected", count, labels)
+        if exporter.signal not in self._unknown:
+            self._unknown.add(exporter.signal)
+            _logger.warning("the endpoint does not take %s: evaluations go without them", exporter.signal)
+
+    def _down(self, exporter: OtlpSignalExporter[Any], exported: Exported) -> bool:
+        self._failures += 1
+        self._recorder.record("otel_eval.export.failures", 1, {"otel_eval.signal": exporter.signal})
+        if self._failures == 1:
+            _logger.warning(
+                "verdicts cannot be exported, they wait in the outbox: %s: %s", exporter.signal, exported.message
+            )
+        return False
+
+    def _up(self) -> None:
+        if self._failures:
+            _logger.warning("verdicts are exported again")
+        self._failures = 0

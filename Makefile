@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: help demo test lint format lock clean
+.PHONY: help demo test tools e2e lint format lock clean
 
 help: ## list the verbs
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -21,6 +21,12 @@ demo: $(READY) ## start a real server, send it recorded agent exports, show the 
 
 test: $(READY) ## run the tests
 	$(BIN)/python -m pytest -n 2
+
+tools: ## build the real collector, Jaeger and Prometheus for e2e, into a cache outside the repository
+	@bash tests/e2e/install-tools.sh
+
+e2e: $(READY) ## run the end-to-end tests on the real parts
+	$(BIN)/python -m pytest -rs tests/e2e
 
 lint: $(READY) ## ruff and mypy strict
 	$(BIN)/ruff check .

@@ -7,12 +7,10 @@ import contextlib
 import os
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from otel_eval.clock import Clock
 from otel_eval.emit.attributes import Wording
-from otel_eval.emit.counting import count
 from otel_eval.emit.exporters import OtlpSignalExporter, metric_exporter, signal_exporter
 from otel_eval.emit.metrics import MAX_AGENTS, MeterRecorder
 from otel_eval.emit.outbox import Outbox
@@ -79,15 +77,16 @@ class Emission:
 
     @contextlib.asynccontextmanager
     async def running(self, ledger: AsyncLedger, clock: Clock) -> AsyncIterator[Outbox | None]:
-        """Count what the ledger stores and export it, until the block ends; then flush metrics and close.
+        """Export what the ledger stores until the block ends; then flush metrics and close.
 
         What is not exported by then stays in the outbox for the next start. The Outbox is None without an exporter.
         """
-        with ledger.listening(partial(count, self.recorder)):
+        try:
             async with self._outbox(ledger, clock) as outbox:
                 yield outbox
-        if isinstance(self.recorder, MeterRecorder):
-            await asyncio.to_thread(self.recorder.close)
+        finally:
+            if isinstance(self.recorder, MeterRecorder):
+                await asyncio.to_thread(self.recorder.close)
 
     @contextlib.asynccontextmanager
     async def _outbox(self, ledger: AsyncLedger, clock: Clock) -> AsyncIterator[Outbox | None]:

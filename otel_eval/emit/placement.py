@@ -3,15 +3,16 @@
 An evaluation that starts within ``child_within`` of the end of what it judges is a child of the agent span: one sees it in
 the agent's trace. A later one would make that trace look hours long and count as the agent's latency, so it gets a trace
 of its own with a link to the agent span; so does every re-run, and what has no agent span with an end. The ids of our own
-traces are keyed (:class:`~otel_eval.loop_guard.LoopGuard`), so that any replica knows them when they come back.
+traces and spans are keyed (:class:`~otel_eval.loop_guard.LoopGuard`), so that any replica knows them when they come back.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from otel_eval.identity import span_id_of
 from otel_eval.loop_guard import LoopGuard
 from otel_eval.record import Origin
 
@@ -44,7 +45,7 @@ def place(
     child_within_ns: int = CHILD_WITHIN_NS,
 ) -> Placement:
     """Where the span of that evaluation goes. ``judged_ended_ns`` is None where the agent span never came."""
-    span_id = span_id_of(evaluation_id)
+    span_id = guard.span_id(evaluation_id)
     if not (_ID.fullmatch(judged_trace_id + judged_span_id)):
         return Placement(trace_id=guard.trace_id(evaluation_id), span_id=span_id)
     near = judged_ended_ns is not None and started_ns - judged_ended_ns <= child_within_ns
@@ -53,11 +54,14 @@ def place(
     return Placement(trace_id=guard.trace_id(evaluation_id), span_id=span_id, link=(judged_trace_id, judged_span_id))
 
 
-def judge_span_id(evaluation_id: str, index: int) -> str:
-    """The id of the span of that evaluation's judge call number ``index`` (from 0), a child of the evaluation span."""
-    return span_id_of(evaluation_id, f"judge-{index}")
+def judge_span_ids(guard: LoopGuard, evaluation_id: str, conversation_ids: Iterable[str]) -> Iterator[str]:
+    """The ids of the spans of an evaluation's judge calls, in order.
 
-
-def traceparent(placement: Placement, evaluation_id: str, index: int) -> str:
-    """The W3C ``traceparent`` that judge call number ``index`` carries."""
-    return f"00-{placement.trace_id}-{judge_span_id(evaluation_id, index)}-01"
+    The first call of a conversation has the id that its ``traceparent`` carries, so that a gateway's spans hang below it;
+    a second one in the same conversation (the answer was cut, the format was refused) gets one of its own.
+    """
+    calls: Counter[str] = Counter()
+    for conversation_id in conversation_ids:
+        calls[conversation_id] += 1
+        again = calls[conversation_id]
+        yield guard.span_id(evaluation_id, conversation_id if again == 1 else f"{conversation_id}#{again}")

@@ -42,7 +42,7 @@ from otel_eval.emit.attributes import (
     judge_attributes,
     span_attributes,
 )
-from otel_eval.emit.placement import CHILD_WITHIN_NS, Placement, judge_span_id, place
+from otel_eval.emit.placement import CHILD_WITHIN_NS, Placement, judge_span_ids, place
 from otel_eval.ledger.model import OutboxEntry
 from otel_eval.loop_guard import SCOPE_NAME, LoopGuard
 from otel_eval.outcome import Errored
@@ -120,8 +120,9 @@ class Verdicts:
             span.set_status(Status(StatusCode.ERROR, self._wording.text(outcome.reason)))
         span.end(record.ended_ns)
         within = set_span_in_context(NonRecordingSpan(span.get_span_context()), Context())
-        for index, call in enumerate(record.judge_calls):
-            self._ids.hand_out(placement.trace_id, judge_span_id(record.id, index))
+        ids = judge_span_ids(self._guard, record.id, (call.conversation_id for call in record.judge_calls))
+        for call, span_id in zip(record.judge_calls, ids, strict=True):
+            self._ids.hand_out(placement.trace_id, span_id)
             asked = self._tracer.start_span(
                 f"chat {call.requested_model}",
                 context=within,

@@ -24,6 +24,7 @@ from otel_eval.ledger.model import (
     Batch,
     Deleted,
     OutboxEntry,
+    Spending,
     Stored,
     StoredInteraction,
     WaitingEvaluation,
@@ -184,7 +185,7 @@ class AsyncLedger:
         """See :meth:`Ledger.outbox_size`."""
         return await asyncio.to_thread(self.ledger.outbox_size)
 
-    async def spent(self, model: str, day: str) -> tuple[float, int]:
+    async def spent(self, model: str, day: str) -> Spending:
         """See :meth:`Ledger.spent`."""
         return await asyncio.to_thread(self.ledger.spent, model, day)
 

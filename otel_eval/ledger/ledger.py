@@ -17,6 +17,7 @@ from otel_eval.ledger.model import (
     Batch,
     Deleted,
     OutboxEntry,
+    Spending,
     Stored,
     StoredInteraction,
     WaitingEvaluation,
@@ -218,7 +219,7 @@ class Ledger:
 
     # What judges spent, so that a daily budget survives a restart
 
-    def spent(self, model: str, day: str) -> tuple[float, int]:
+    def spent(self, model: str, day: str) -> Spending:
         """US dollars and tokens that the model has cost on that UTC day (``2026-11-30``); zeros where nothing is kept."""
         with self._database.reading() as connection:
             return queues.spent(connection, model, day)

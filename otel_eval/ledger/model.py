@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import NamedTuple
 
 from otel_eval.interaction import Interaction
 from otel_eval.record import EvaluationRecord, Origin
@@ -100,6 +101,13 @@ class Backlog:
     def age_seconds(self, now_ns: int) -> float:
         """How long the oldest one has waited; 0 with none."""
         return 0.0 if self.oldest_ns is None else max(0, now_ns - self.oldest_ns) / 1e9
+
+
+class Spending(NamedTuple):
+    """What a judge's model has cost on one day."""
+
+    usd: float = 0.0
+    tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

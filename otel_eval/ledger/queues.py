@@ -8,7 +8,7 @@ from sqlalchemy import Connection, bindparam, delete, func, select, tuple_, upda
 
 from otel_eval import record_json
 from otel_eval.ledger import body
-from otel_eval.ledger.model import Backlog, OutboxEntry, WaitingEvaluation
+from otel_eval.ledger.model import Backlog, OutboxEntry, Spending, WaitingEvaluation
 from otel_eval.ledger.schema import budget, outbox, records
 from otel_eval.ledger.schema import waiting as waiting_table
 from otel_eval.ledger.write import upsert
@@ -105,12 +105,12 @@ def outbox_size(connection: Connection) -> int:
     return connection.execute(select(func.count()).select_from(outbox)).scalar_one()
 
 
-def spent(connection: Connection, model: str, day: str) -> tuple[float, int]:
+def spent(connection: Connection, model: str, day: str) -> Spending:
     """US dollars and tokens."""
     row = connection.execute(
         select(budget.c.usd, budget.c.tokens).where(budget.c.model == model, budget.c.day == day)
     ).first()
-    return (0.0, 0) if row is None else (row.usd, row.tokens)
+    return Spending() if row is None else Spending(row.usd, row.tokens)
 
 
 def add_spending(connection: Connection, model: str, day: str, usd: float, tokens: int) -> None:

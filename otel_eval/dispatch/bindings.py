@@ -29,6 +29,8 @@ class Reason(StrEnum):
     INCOMPLETE = "incomplete"
     FAILED = "failed"
     SAMPLED_OUT = "sampled out"
+    STOPPED = "stopped"
+    """The agent's traffic turned out to be our own judge's calls."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

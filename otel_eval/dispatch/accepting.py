@@ -1,0 +1,201 @@
+"""One batch of Interactions on its way into the ledger: what is new, who judges it, what is known at once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+from otel_eval.clock import Clock
+from otel_eval.dispatch.bindings import Bindings, Decision, Reason, disposition
+from otel_eval.dispatch.evidence import evidence_digest
+from otel_eval.dispatch.execution import Execution
+from otel_eval.dispatch.feedback import Feedback
+from otel_eval.dispatch.plan import Planned
+from otel_eval.identity import evaluation_id
+from otel_eval.interaction import Interaction
+from otel_eval.ledger import AsyncLedger, Batch, StoredInteraction, WaitingEvaluation
+from otel_eval.loop_guard import LoopGuard
+from otel_eval.record import EvaluationRecord, Origin
+
+_YIELD_EVERY = 64
+"""Interactions after which the event loop gets its turn."""
+
+
+class Completed(Protocol):
+    """An Interaction that is complete, with the digest of its evidence."""
+
+    @property
+    def interaction(self) -> Interaction: ...
+
+    @property
+    def digest(self) -> str: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Accepted:
+    """An Interaction that is stored, and what becomes of it. ``waiting`` evaluations are still to come.
+
+    ``disposition`` is the word that ``otel_eval.interactions`` counts it by.
+    """
+
+    interaction: Interaction
+    revision: int
+    decisions: tuple[Decision, ...]
+    disposition: str
+    records: tuple[EvaluationRecord, ...] = ()
+    waiting: tuple[WaitingEvaluation, ...] = ()
+
+
+@dataclass(slots=True)
+class Intake:
+    """A batch, decided: what is to be stored, and what was left out because it is ours (``own``)."""
+
+    accepted: list[Accepted] = field(default_factory=list)
+    stored: list[StoredInteraction] = field(default_factory=list)
+    own: list[Interaction] = field(default_factory=list)
+    stops: list[tuple[str, Interaction]] = field(default_factory=list)
+
+    def batch(self, aliases: Mapping[str, str]) -> Batch:
+        """All of it, for one transaction."""
+        return Batch(
+            interactions=tuple(self.stored),
+            records=tuple(record for each in self.accepted for record in each.records),
+            waiting=tuple(waiting for each in self.accepted for waiting in each.waiting),
+            aliases=aliases,
+        )
+
+
+class Accepting:
+    """Decides batches, and runs what needs no judge. Stores nothing itself."""
+
+    def __init__(
+        self,
+        *,
+        bindings: Bindings,
+        planned: Mapping[str, Planned],
+        execution: Execution,
+        feedback: Feedback,
+        guard: LoopGuard,
+        ledger: AsyncLedger,
+        clock: Clock,
+    ) -> None:
+        self._bindings = bindings
+        self._planned = planned
+        self._execution = execution
+        self._feedback = feedback
+        self._guard = guard
+        self._ledger = ledger
+        self._clock = clock
+
+    async def take(self, completed: Sequence[Completed]) -> Intake:
+        """Decide what is new in the batch. What the ledger has already, by its digest, is left out."""
+        intake = Intake()
+        for count, stored in enumerate(await self._new(completed), 1):
+            if self._is_own(stored.interaction):
+                intake.own.append(stored.interaction)
+            else:
+                await self._take(intake, stored)
+            if count % _YIELD_EVERY == 0:
+                await asyncio.sleep(0)
+        return intake
+
+    def _is_own(self, interaction: Interaction) -> bool:
+        return self._guard.owns_trace(interaction.trace_id) or self._guard.owns_text(interaction.system or "")
+
+    async def _new(self, completed: Iterable[Completed]) -> list[StoredInteraction]:
+        """The last of each id, with its role and revision, where its evidence is not the stored one's."""
+        last = {each.interaction.id: each for each in completed}
+        revisions = await self._ledger.next_revisions({name: each.digest for name, each in last.items()})
+        new = []
+        for name, each in last.items():
+            revision, is_new = revisions[name]
+            if is_new:
+                roles = self._bindings.roles(each.interaction)
+                interaction = replace(each.interaction, role=roles[0]) if roles else each.interaction
+                new.append(StoredInteraction(interaction=interaction, revision=revision, digest=each.digest))
+        return new
+
+    async def _take(self, intake: Intake, stored: StoredInteraction) -> None:
+        interaction = stored.interaction
+        decisions = self._without_loops(intake, interaction, self._bindings.decide(interaction))
+        standing = await self._standing(stored, decisions)
+        records, queued = [], []
+        for decision in decisions:
+            planned = self._planned.get(decision.evaluator)
+            if decision.reason is not Reason.EVALUATED or planned is None or decision.evaluator in standing:
+                continue
+            waiting = self._waiting(decision.evaluator, planned, stored)
+            if planned.inline:
+                records.append(await self._execution.inline(planned.evaluator, interaction, waiting))
+            else:
+                queued.append(waiting)
+        intake.stored.append(stored)
+        intake.accepted.append(
+            Accepted(
+                interaction=interaction,
+                revision=stored.revision,
+                decisions=decisions,
+                disposition=disposition(decisions),
+                records=tuple(records),
+                waiting=tuple(queued),
+            )
+        )
+
+    def _without_loops(
+        self, intake: Intake, interaction: Interaction, decisions: tuple[Decision, ...]
+    ) -> tuple[Decision, ...]:
+        """The decisions, with bindings stopped whose traffic turned out to be our own judge calls."""
+        judging = [each.evaluator for each in decisions if self._asks_judge(each)]
+        intake.stops += [(evaluator, interaction) for evaluator in self._feedback.arrived(judging, interaction)]
+        return tuple(
+            replace(each, reason=Reason.STOPPED)
+            if each.evaluator in judging and self._feedback.stopped(each.evaluator, interaction.agent)
+            else each
+            for each in decisions
+        )
+
+    def _asks_judge(self, decision: Decision) -> bool:
+        planned = self._planned.get(decision.evaluator)
+        return decision.reason is Reason.EVALUATED and planned is not None and not planned.inline
+
+    async def _standing(self, stored: StoredInteraction, decisions: Iterable[Decision]) -> frozenset[str]:
+        """The evaluators whose verdict on an earlier revision holds, since what they are shown did not change."""
+        judging = [
+            each.evaluator
+            for each in decisions
+            if self._asks_judge(each) and self._planned[each.evaluator].reads_evidence_alone
+        ]
+        if stored.revision == 1 or not judging:
+            return frozenset()
+        name = stored.interaction.id
+        before = await self._ledger.interaction(name)
+        if evidence_digest(before) != evidence_digest(stored.interaction):
+            return frozenset()
+        waiting = {each.evaluator for each in await self._ledger.waiting(interaction_id=before.id)}
+        ended = {
+            record.evaluator
+            for record in await self._ledger.evaluations(name)
+            if record.origin is Origin.LIVE
+            and record.evaluator in judging
+            and record.evaluator_version == self._planned[record.evaluator].evaluator.version
+        }
+        return frozenset(ended - waiting)
+
+    def _waiting(self, name: str, planned: Planned, stored: StoredInteraction) -> WaitingEvaluation:
+        version = planned.evaluator.version
+        return WaitingEvaluation(
+            evaluation_id=evaluation_id(
+                interaction_id=stored.interaction.id,
+                evaluator=name,
+                evaluator_version=version,
+                revision=stored.revision,
+            ),
+            interaction_id=stored.interaction.id,
+            evaluator=name,
+            evaluator_version=version,
+            check=planned.evaluator.check,
+            revision=stored.revision,
+            enqueued_ns=self._clock.now_ns(),
+        )

@@ -1,0 +1,175 @@
+"""Completed Interactions in, evaluation records out: stored in one transaction, judged once, whatever happens."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Any
+
+from otel_eval.clock import Clock
+from otel_eval.config.model import Config
+from otel_eval.dispatch.accepting import Accepted, Accepting, Completed, Intake
+from otel_eval.dispatch.bindings import Bindings
+from otel_eval.dispatch.counting import count_interaction, count_stored
+from otel_eval.dispatch.execution import Execution
+from otel_eval.dispatch.feedback import STREAK, Feedback
+from otel_eval.dispatch.matching import Matching
+from otel_eval.dispatch.plan import plan
+from otel_eval.dispatch.resuming import rerun_of, resume
+from otel_eval.dispatch.workers import Workers
+from otel_eval.evaluators.contract import Evaluator
+from otel_eval.instruments import Recorder
+from otel_eval.ledger import AsyncLedger, Batch
+from otel_eval.loop_guard import LoopGuard
+
+log = logging.getLogger("otel_eval.dispatch")
+
+
+class Dispatcher:
+    """Decides which evaluators judge an Interaction, and sees to it that each does, exactly once.
+
+    An async context manager: entering resumes what waited at the last stop or crash, leaving stops. ``evaluators`` are the
+    built ones by id. ``judges`` is handed to evaluators. ``listener`` is told of each batch once it is stored.
+    """
+
+    def __init__(
+        self,
+        *,
+        config: Config,
+        evaluators: Mapping[str, Evaluator],
+        ledger: AsyncLedger,
+        guard: LoopGuard,
+        clock: Clock,
+        recorder: Recorder,
+        judges: Any = None,
+        listener: Callable[[Sequence[Accepted]], None] | None = None,
+    ) -> None:
+        self._planned, lanes = plan(config, evaluators)
+        self._ledger = ledger
+        self._clock = clock
+        self._recorder = recorder
+        self._listener = listener
+        self._grace = config.dispatch.shutdown_grace
+        self._entering: dict[str, asyncio.Event] = {}
+        self._tasks: set[asyncio.Task[Any]] = set()
+        feedback = Feedback()
+        execution = Execution(clock=clock, judges=judges, ledger=ledger.ledger)
+        self.bindings = Bindings(config.evaluators, config.roles, evaluators)
+        self._matching = Matching(self.bindings, after=config.dispatch.unmatched_after, clock=clock)
+        self._accepting = Accepting(
+            bindings=self.bindings,
+            planned=self._planned,
+            execution=execution,
+            feedback=feedback,
+            guard=guard,
+            ledger=ledger,
+            clock=clock,
+        )
+        self._workers = Workers(
+            planned=self._planned,
+            lanes=lanes,
+            limit=config.dispatch.max_concurrency,
+            max_wait=config.dispatch.max_wait,
+            ledger=ledger,
+            execution=execution,
+            guard=guard,
+            clock=clock,
+            recorder=recorder,
+            ended=feedback.judged,
+        )
+
+    async def __aenter__(self) -> Dispatcher:
+        await self.start()
+        return self
+
+    async def __aexit__(self, *exception: object) -> None:
+        await self.stop()
+
+    async def start(self) -> None:
+        """Resume what waits in the ledger. What waits for an evaluator that the configuration lost is let go of."""
+        for evaluator in self.bindings.unreachable:
+            log.warning("evaluators.%s is bound to no agent and no role: it judges nothing that is received", evaluator)
+        self._workers.start(await resume(self._ledger, self._planned))
+
+    async def stop(self) -> None:
+        """Let running evaluations end within the grace period; the others wait for the next start."""
+        if self._tasks:
+            await asyncio.wait(self._tasks)
+        await self._workers.stop(self._grace)
+
+    async def accept(
+        self, completed: Iterable[Completed], aliases: Mapping[str, str] | None = None
+    ) -> tuple[Accepted, ...]:
+        """Store the Interactions with all that is known of them at once, and queue what a judge is asked.
+
+        When it returns, the ledger has committed them: exact evaluators' records, and the evaluations that wait. An
+        Interaction whose evidence the ledger has already is passed over, so that telemetry may be replayed; the others
+        come back as they were stored. ``aliases`` maps ids that were handed out before to those that they mean now.
+        Cancelling does not undo it. Raises LedgerUnavailable, and then nothing was stored.
+        """
+        task = asyncio.create_task(self._accept(tuple(completed), dict(aliases or {})))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return await asyncio.shield(task)
+
+    async def rerun(self, interaction_id: str, evaluators: Collection[str] | None = None) -> tuple[str, ...]:
+        """Judge a stored Interaction once more (origin rerun, attempt +1), by these evaluators or by all that there are.
+
+        Returns the evaluation ids, once the ledger holds them. Raises KeyError for an Interaction or an evaluator that is
+        unknown or switched off.
+        """
+        wanted = tuple(self._planned if evaluators is None else evaluators)
+        chosen = {name: self._planned[name] for name in wanted}
+        stored = await self._ledger.stored_interaction(interaction_id)
+        ended = await self._ledger.evaluations(interaction_id)
+        waiting = tuple(rerun_of(name, each, stored, ended, self._clock.now_ns()) for name, each in chosen.items())
+        await self._ledger.commit(Batch(waiting=waiting))
+        self._workers.add(waiting, {stored.interaction.id: stored.interaction})
+        return tuple(each.evaluation_id for each in waiting)
+
+    async def _accept(self, completed: tuple[Completed, ...], aliases: dict[str, str]) -> tuple[Accepted, ...]:
+        ids = {each.interaction.id for each in completed}
+        await self._enter(ids)
+        try:
+            intake = await self._accepting.take(completed)
+            batch = intake.batch(aliases)
+            if batch.interactions or batch.aliases:
+                count_stored(self._recorder, await self._ledger.commit(batch))
+        finally:
+            self._leave(ids)
+        self._after(intake)
+        return tuple(intake.accepted)
+
+    def _after(self, intake: Intake) -> None:
+        """What follows once the batch is durable."""
+        for interaction in intake.own:
+            count_interaction(self._recorder, interaction, "dropped")
+        for evaluator, interaction in intake.stops:
+            log.error(
+                "evaluators.%s judges agent %s no more: its last %d Interactions were calls of our own judge",
+                evaluator,
+                interaction.agent or "(no name)",
+                STREAK,
+            )
+        for each in intake.accepted:
+            if each.revision == 1:
+                count_interaction(self._recorder, each.interaction, each.disposition)
+            else:
+                self._workers.supersede(each.interaction.id, each.revision)
+        waiting = [waiting for each in intake.accepted for waiting in each.waiting]
+        self._workers.add(waiting, {each.interaction.id: each.interaction for each in intake.accepted})
+        self._matching.saw(intake.accepted)
+        if self._listener is not None and intake.accepted:
+            self._listener(tuple(intake.accepted))
+
+    async def _enter(self, ids: Collection[str]) -> None:
+        """Wait until no other batch is about one of these: two revisions of one Interaction go one after the other."""
+        while busy := next((self._entering[name] for name in ids if name in self._entering), None):
+            await busy.wait()
+        event = asyncio.Event()
+        self._entering.update(dict.fromkeys(ids, event))
+
+    def _leave(self, ids: Collection[str]) -> None:
+        for name in ids:
+            self._entering.pop(name).set()

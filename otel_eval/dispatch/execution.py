@@ -1,0 +1,108 @@
+"""One evaluator on one Interaction: from what waits to its record."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+from otel_eval.clock import Clock
+from otel_eval.evaluators.contract import EvaluationContext, Evaluator, run
+from otel_eval.interaction import Interaction
+from otel_eval.judges.errors import JudgeUnavailable
+from otel_eval.ledger import WaitingEvaluation
+from otel_eval.outcome import Outcome
+from otel_eval.record import EvaluationRecord, JudgeCall
+
+
+class Execution:
+    """Runs evaluators. ``judges`` and ``ledger`` are handed to them in their context."""
+
+    def __init__(self, *, clock: Clock, judges: Any = None, ledger: Any = None) -> None:
+        self._clock = clock
+        self._judges = judges
+        self._ledger = ledger
+
+    async def inline(
+        self, evaluator: Evaluator, interaction: Interaction, waiting: WaitingEvaluation
+    ) -> EvaluationRecord:
+        """The record of an evaluator that asks nobody."""
+        started = self._clock.now_ns()
+        outcome = await run(evaluator, interaction, self._context(waiting))
+        return self.record(evaluator, interaction, waiting, outcome, started_ns=started)
+
+    async def queued(
+        self, evaluator: Evaluator, interaction: Interaction, waiting: WaitingEvaluation
+    ) -> EvaluationRecord:
+        """The record of an evaluator that may ask a judge. Raises JudgeUnavailable where it had better be tried later."""
+        started = self._clock.now_ns()
+        context = self._context(waiting)
+        watched = _Watched(evaluator)
+        outcome = await run(watched, interaction, context)
+        if watched.unavailable is not None:
+            raise watched.unavailable
+        return self.record(
+            evaluator, interaction, waiting, outcome, started_ns=started, judge_calls=tuple(context.judge_calls)
+        )
+
+    def record(
+        self,
+        evaluator: Evaluator,
+        interaction: Interaction,
+        waiting: WaitingEvaluation,
+        outcome: Outcome,
+        *,
+        started_ns: int | None = None,
+        judge_calls: tuple[JudgeCall, ...] = (),
+    ) -> EvaluationRecord:
+        """An outcome as the record of what waited."""
+        now = self._clock.now_ns()
+        return EvaluationRecord(
+            id=waiting.evaluation_id,
+            interaction_id=interaction.id,
+            trace_id=interaction.trace_id,
+            span_id=interaction.span_id,
+            agent=interaction.agent,
+            session=interaction.session,
+            evaluator=waiting.evaluator,
+            evaluator_version=waiting.evaluator_version,
+            check=waiting.check,
+            outcome=outcome,
+            revision=waiting.revision,
+            attempt=waiting.attempt,
+            origin=waiting.origin,
+            threshold=evaluator.threshold,
+            service=interaction.service_name,
+            environment=interaction.environment,
+            judge_calls=judge_calls,
+            started_ns=now if started_ns is None else started_ns,
+            ended_ns=now,
+        )
+
+    def _context(self, waiting: WaitingEvaluation) -> EvaluationContext:
+        return EvaluationContext(
+            evaluation_id=waiting.evaluation_id,
+            evaluator_id=waiting.evaluator,
+            origin=waiting.origin,
+            judges=self._judges,
+            ledger=self._ledger,
+        )
+
+
+class _Watched(Evaluator):
+    """Passes everything on, and keeps a JudgeUnavailable: that one is no outcome while it is worth waiting."""
+
+    def __init__(self, evaluator: Evaluator) -> None:
+        self._evaluator = evaluator
+        self.check = evaluator.check
+        self.unavailable: JudgeUnavailable | None = None
+
+    def default_id(self) -> str:
+        return self._evaluator.id
+
+    async def evaluate(self, interaction: Interaction, context: EvaluationContext) -> Outcome:
+        try:
+            outcome = self._evaluator.evaluate(interaction, context)
+            return await outcome if inspect.isawaitable(outcome) else outcome
+        except JudgeUnavailable as error:
+            self.unavailable = error
+            raise

@@ -1,0 +1,149 @@
+"""A lane: evaluations that wait for the same judge model (or custom evaluator), and whether it is to be asked now."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from otel_eval.interaction import Interaction
+from otel_eval.judges.errors import JudgeUnavailable
+from otel_eval.ledger import WaitingEvaluation
+
+WINDOW = 1000
+"""Evaluations of a lane held in memory; the others wait in the ledger alone."""
+
+FIRST_PAUSE, LONGEST_PAUSE = 5.0, 60.0
+"""Seconds between two tries of a model that is down, where its provider does not say; doubled each time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One evaluation that waits; its Interaction is at hand if it was accepted a moment ago."""
+
+    waiting: WaitingEvaluation
+    interaction: Interaction | None = None
+
+    @property
+    def id(self) -> str:
+        """The evaluation's id."""
+        return self.waiting.evaluation_id
+
+
+@dataclass(slots=True, kw_only=True)
+class Lane:
+    """The head of a lane's queue, and its state. Times in seconds are monotonic, those in ``_ns`` since the epoch.
+
+    ``more``: the ledger holds evaluations of this lane that are not in memory. While the model is down (``down_since_ns``)
+    one evaluation at a time tries it, between pauses (``paused_until``); the others stay where they are.
+    """
+
+    name: str
+    limit: int
+    model: str | None = None
+    evaluators: tuple[str, ...] = ()
+    running: int = 0
+    more: bool = False
+    filling: bool = False
+    trouble: JudgeUnavailable | None = None
+    down_since_ns: int | None = None
+    paused_until: float | None = None
+    _queue: deque[Item] = field(default_factory=deque)
+    _held: set[str] = field(default_factory=set)
+    _missed: bool = False
+    _pause: float = FIRST_PAUSE
+
+    def ready(self) -> bool:
+        """Whether an evaluation may start now."""
+        limit = self.limit if self.down_since_ns is None else 1
+        return bool(self._queue) and self.paused_until is None and self.running < limit
+
+    def wants_more(self) -> bool:
+        """Whether the ledger should be asked for the next ones."""
+        return self.more and not self.filling and len(self._queue) < WINDOW // 2
+
+    def add(self, item: Item) -> None:
+        """Queue behind the others; past the window, or while the ledger holds earlier ones, it stays in the ledger."""
+        if item.id in self._held:
+            return
+        if self.more or len(self._queue) >= WINDOW:
+            self.more = self._missed = True
+            return
+        self._queue.append(item)
+        self._held.add(item.id)
+
+    def start(self) -> Item:
+        """Take the next one out of the queue."""
+        self.running += 1
+        return self._queue.popleft()
+
+    def end(self, item: Item) -> None:
+        """It does not run any more, and has its record."""
+        self.running -= 1
+        self._held.discard(item.id)
+
+    def put_back(self, item: Item) -> None:
+        """It does not run any more, and is the next to try again."""
+        self.running -= 1
+        self._queue.appendleft(item)
+
+    def start_filling(self) -> frozenset[str]:
+        """The ledger is asked for more. Returns the ids that are in memory: what it says of them may be out of date."""
+        self.filling, self._missed = True, False
+        return frozenset(self._held)
+
+    def filled(self, found: Iterable[WaitingEvaluation], known: frozenset[str], *, whole: bool) -> None:
+        """What the ledger said; ``whole``: there was no more than that when it was asked."""
+        self.filling, self.more = False, False
+        for waiting in found:
+            if waiting.evaluation_id not in known:
+                self.add(Item(waiting))
+        self.more = self.more or not whole or self._missed
+
+    def drop_older(self, interaction_id: str, revision: int) -> None:
+        """Forget what waits for an older revision of that Interaction: a newer one takes its place."""
+        older = [
+            item
+            for item in self._queue
+            if item.waiting.interaction_id == interaction_id and item.waiting.revision < revision
+        ]
+        self._forget(older)
+
+    def pause(self, trouble: JudgeUnavailable, now: float, now_ns: int) -> bool:
+        """The model is down. Whether that is the first that is heard of it since the last pause ended."""
+        self.trouble = trouble
+        if self.paused_until is not None:
+            return False
+        if self.down_since_ns is None:
+            self.down_since_ns, self._pause = now_ns, FIRST_PAUSE
+        wait = self._pause if trouble.retry_after is None else max(trouble.retry_after, 0.0)
+        self._pause = min(self._pause * 2, LONGEST_PAUSE)
+        self.paused_until = now + wait
+        return True
+
+    def answered(self) -> bool:
+        """The model gave an answer. Whether that ends an outage; what was asked before a pause began does not."""
+        if self.down_since_ns is None or self.paused_until is not None:
+            return False
+        self.down_since_ns = self.trouble = None
+        return True
+
+    def next_expiry_ns(self, max_wait_ns: int) -> int | None:
+        """When the first of those in memory has waited long enough; None while the model is up, or none waits."""
+        return min((self._expiry_ns(item, max_wait_ns) for item in self._queue), default=None)
+
+    def take_expired(self, now_ns: int, max_wait_ns: int) -> list[Item]:
+        """Remove and return those that have waited long enough for a model that is down."""
+        expired = [item for item in self._queue if self._expiry_ns(item, max_wait_ns) <= now_ns]
+        self._forget(expired)
+        return expired
+
+    def _expiry_ns(self, item: Item, max_wait_ns: int) -> int:
+        assert self.down_since_ns is not None
+        return max(item.waiting.enqueued_ns, self.down_since_ns) + max_wait_ns
+
+    def _forget(self, items: list[Item]) -> None:
+        if items:
+            gone = {item.id for item in items}
+            self._queue = deque(item for item in self._queue if item.id not in gone)
+            self._held -= gone

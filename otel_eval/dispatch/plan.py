@@ -1,0 +1,68 @@
+"""How each evaluator of a configuration is run: in the pipeline itself, or queued in a lane."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from otel_eval.config.judging import JudgeModel
+from otel_eval.config.model import Config
+from otel_eval.dispatch.isolation import Isolated
+from otel_eval.evaluators.contract import Evaluator
+
+EXACT_LANE = "exact"
+"""Where exact evaluators queue when they are run again; live they run in the pipeline itself."""
+
+_CUSTOM_CONCURRENCY = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Planned:
+    """An evaluator and how it is run.
+
+    ``lane`` is the queue it waits in: one for each judge model, so that a model that is down holds up nobody else, and
+    one for each custom evaluator. ``inline``: it runs when its Interaction is accepted. ``reads_evidence_alone``: it sees
+    what a judge is shown and nothing else, so its verdict stands while that stays the same.
+    """
+
+    evaluator: Evaluator
+    lane: str
+    inline: bool
+    reads_evidence_alone: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LanePlan:
+    """How many of a lane run at the same time, and the model that they ask, for metrics (None: they ask none)."""
+
+    limit: int
+    model: str | None = None
+
+
+def plan(config: Config, evaluators: Mapping[str, Evaluator]) -> tuple[dict[str, Planned], dict[str, LanePlan]]:
+    """The evaluators that are switched on, by id, and the lanes that they need."""
+    planned: dict[str, Planned] = {}
+    lanes: dict[str, LanePlan] = {EXACT_LANE: LanePlan(limit=config.dispatch.max_concurrency)}
+    for name, evaluator in evaluators.items():
+        entry = config.evaluators.get(name)
+        if entry is None or not entry.enabled:
+            continue
+        if entry.kind == "use":
+            isolated = Isolated(evaluator, timeout=config.dispatch.evaluator_timeout)
+            lane = f"use:{name}"
+            planned[name] = Planned(evaluator=isolated, lane=lane, inline=False, reads_evidence_alone=False)
+            lanes[lane] = LanePlan(limit=_CUSTOM_CONCURRENCY, model=entry.judge_model)
+        elif evaluator.asks_model:
+            lane = f"model:{entry.judge_model or 'default'}"
+            planned[name] = Planned(evaluator=evaluator, lane=lane, inline=False, reads_evidence_alone=True)
+            lanes[lane] = _model_lane(config, entry.judge_model or "default")
+        else:
+            planned[name] = Planned(evaluator=evaluator, lane=EXACT_LANE, inline=True, reads_evidence_alone=False)
+    return planned, lanes
+
+
+def _model_lane(config: Config, name: str) -> LanePlan:
+    model = config.judge_models.get(name)
+    if model is None:
+        return LanePlan(limit=JudgeModel.model_fields["max_concurrency"].default, model=name)
+    return LanePlan(limit=model.max_concurrency, model=model.model)

@@ -1,0 +1,80 @@
+"""What is to be judged though no telemetry came in: what waited at the last stop, and what is asked for again."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from otel_eval.dispatch.plan import Planned
+from otel_eval.identity import evaluation_id
+from otel_eval.ledger import AsyncLedger, Batch, StoredInteraction, WaitingEvaluation
+from otel_eval.record import EvaluationRecord, Origin
+
+log = logging.getLogger("otel_eval.dispatch")
+
+_PAGE = 1000
+
+
+async def resume(ledger: AsyncLedger, planned: Mapping[str, Planned]) -> list[WaitingEvaluation]:
+    """What waits in the ledger, for the evaluators that there are now.
+
+    An evaluator that is gone or switched off takes its evaluations with it. One whose definition changed judges in its
+    new version what waited for the old one.
+    """
+    resumed: list[WaitingEvaluation] = []
+    lost: list[WaitingEvaluation] = []
+    renewed: list[WaitingEvaluation] = []
+    after: tuple[int, str] | None = None
+    while page := await ledger.waiting(_PAGE, after=after):
+        after = (page[-1].enqueued_ns, page[-1].evaluation_id)
+        for waiting in page:
+            if waiting.evaluator not in planned:
+                lost.append(waiting)
+            elif waiting.evaluator_version != planned[waiting.evaluator].evaluator.version:
+                renewed.append(waiting)
+            else:
+                resumed.append(waiting)
+    replaced = [_in_version(each, planned[each.evaluator].evaluator.version) for each in renewed]
+    if replaced:
+        await ledger.commit(Batch(waiting=tuple(replaced)))
+    if lost or renewed:
+        await ledger.discard_waiting(each.evaluation_id for each in (*lost, *renewed))
+    for name in sorted({each.evaluator for each in lost}):
+        count = sum(each.evaluator == name for each in lost)
+        log.warning("%d evaluations waited for %s, which the configuration does not have any more", count, name)
+    return [*resumed, *replaced]
+
+
+def rerun_of(
+    name: str, planned: Planned, stored: StoredInteraction, ended: Iterable[EvaluationRecord], now_ns: int
+) -> WaitingEvaluation:
+    """The next attempt of that evaluator on the newest revision."""
+    version = planned.evaluator.version
+    before = [each.attempt for each in ended if each.evaluator == name and each.evaluator_version == version]
+    first = WaitingEvaluation(
+        evaluation_id="",
+        interaction_id=stored.interaction.id,
+        evaluator=name,
+        evaluator_version=version,
+        check=planned.evaluator.check,
+        revision=stored.revision,
+        attempt=max(before, default=0) + 1,
+        origin=Origin.RERUN,
+        enqueued_ns=now_ns,
+    )
+    return _in_version(first, version)
+
+
+def _in_version(waiting: WaitingEvaluation, version: str) -> WaitingEvaluation:
+    return replace(
+        waiting,
+        evaluator_version=version,
+        evaluation_id=evaluation_id(
+            interaction_id=waiting.interaction_id,
+            evaluator=waiting.evaluator,
+            evaluator_version=version,
+            revision=waiting.revision,
+            attempt=waiting.attempt,
+        ),
+    )

@@ -1,0 +1,280 @@
+"""Runs the evaluations that wait: at most so many at a time, lane by lane, each until it has its one record.
+
+The ledger is the queue; what is here is its head. An evaluation leaves the ledger's list only in the transaction that
+stores its record, so that a crash or a stop at any moment leaves it waiting for the next start.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections import deque
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
+from typing import Any, TypeVar
+
+from otel_eval.clock import Clock
+from otel_eval.dispatch.counting import count_stored, show_backlog, show_pause
+from otel_eval.dispatch.execution import Execution
+from otel_eval.dispatch.lanes import WINDOW, Item, Lane
+from otel_eval.dispatch.plan import LanePlan, Planned
+from otel_eval.instruments import Recorder
+from otel_eval.interaction import Interaction
+from otel_eval.judges.errors import JudgeUnavailable
+from otel_eval.ledger import AsyncLedger, LedgerUnavailable, WaitingEvaluation
+from otel_eval.loop_guard import LoopGuard
+from otel_eval.outcome import Cause, Inconclusive
+from otel_eval.record import EvaluationRecord
+
+T = TypeVar("T")
+log = logging.getLogger("otel_eval.dispatch")
+
+_LEDGER_RETRY = 1.0
+_BACKLOG_EVERY = 5.0
+_SECOND_NS = 1_000_000_000
+
+
+class Workers:
+    """The lanes and what runs in them.
+
+    ``limit`` bounds what runs at the same time, over all lanes. ``max_wait`` (seconds) is how long an evaluation waits
+    for a model that is down. ``ended`` is told of each record, with the Interaction that it is about.
+    """
+
+    def __init__(
+        self,
+        *,
+        planned: Mapping[str, Planned],
+        lanes: Mapping[str, LanePlan],
+        limit: int,
+        max_wait: float,
+        ledger: AsyncLedger,
+        execution: Execution,
+        guard: LoopGuard,
+        clock: Clock,
+        recorder: Recorder,
+        ended: Callable[[EvaluationRecord, Interaction], None],
+    ) -> None:
+        self._planned = planned
+        self._lanes = {
+            name: Lane(
+                name=name,
+                limit=lane.limit,
+                model=lane.model,
+                evaluators=tuple(evaluator for evaluator, each in planned.items() if each.lane == name),
+            )
+            for name, lane in lanes.items()
+        }
+        self._turn = deque(self._lanes.values())
+        self._limit = limit
+        self._max_wait_ns = round(max_wait * _SECOND_NS)
+        self._ledger = ledger
+        self._execution = execution
+        self._guard = guard
+        self._clock = clock
+        self._recorder = recorder
+        self._ended = ended
+        self._running: set[asyncio.Task[None]] = set()
+        self._chores: set[asyncio.Task[None]] = set()
+        self._backlog_changed = asyncio.Event()
+        self._stopping = False
+
+    def start(self, resumed: Iterable[WaitingEvaluation] = ()) -> None:
+        """Begin, with what waited at the last stop or crash."""
+        self._chore(self._watch_backlog())
+        for waiting in resumed:
+            self._lane(waiting).add(Item(waiting))
+        self._pump()
+
+    def add(self, waiting: Iterable[WaitingEvaluation], interactions: Mapping[str, Interaction]) -> None:
+        """Run these, which the ledger holds already."""
+        for each in waiting:
+            self._lane(each).add(Item(each, interactions.get(each.interaction_id)))
+        self._pump()
+
+    def supersede(self, interaction_id: str, revision: int) -> None:
+        """What waits for an older revision of that Interaction is not to be run."""
+        for lane in self._lanes.values():
+            lane.drop_older(interaction_id, revision)
+
+    async def stop(self, grace: float) -> None:
+        """Start nothing more. What runs may end within ``grace`` seconds, then is cancelled; all that did not end waits."""
+        self._stopping = True
+        await _cancel(self._chores)
+        if self._running:
+            time_is_up = asyncio.ensure_future(self._clock.sleep_until(self._clock.monotonic() + grace))
+            all_ended = asyncio.ensure_future(asyncio.wait(self._running))
+            await asyncio.wait((time_is_up, all_ended), return_when=asyncio.FIRST_COMPLETED)
+            await _cancel({time_is_up, all_ended})
+        await _cancel(self._running)
+
+    # Starting what may start
+
+    def _lane(self, waiting: WaitingEvaluation) -> Lane:
+        return self._lanes[self._planned[waiting.evaluator].lane]
+
+    def _pump(self) -> None:
+        """Start what may start now. Called whenever that can have changed."""
+        self._backlog_changed.set()
+        if self._stopping:
+            return
+        while len(self._running) < self._limit and (lane := self._next_lane()) is not None:
+            task = asyncio.create_task(self._work(lane, lane.start()))
+            self._running.add(task)
+            task.add_done_callback(self._running_ended)
+        for lane in self._lanes.values():
+            if lane.wants_more():
+                known = lane.start_filling()
+                self._chore(self._fill(lane, known))
+
+    def _next_lane(self) -> Lane | None:
+        """The lanes take turns, so that a long queue does not hold up the others."""
+        for _ in range(len(self._turn)):
+            self._turn.rotate(-1)
+            if self._turn[-1].ready():
+                return self._turn[-1]
+        return None
+
+    def _running_ended(self, task: asyncio.Task[None]) -> None:
+        self._running.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            log.error("an evaluation could not be run, and waits for the next start", exc_info=error)
+        self._pump()
+
+    async def _fill(self, lane: Lane, known: frozenset[str]) -> None:
+        limit = WINDOW + len(known)
+        found = await self._patiently(lambda: self._ledger.waiting(limit, evaluators=lane.evaluators))
+        lane.filled(found, known, whole=len(found) < limit)
+        self._pump()
+
+    # Running one
+
+    async def _work(self, lane: Lane, item: Item) -> None:
+        try:
+            record = await self._evaluate(item)
+        except JudgeUnavailable as error:
+            lane.put_back(item)
+            self._pause(lane, error)
+            return
+        except BaseException:
+            lane.running -= 1
+            raise
+        lane.end(item)
+        if record is not None and self._answered(record) and lane.answered():
+            log.warning("judge model %s answers again", lane.model or lane.name)
+            show_pause(self._recorder, lane.model, paused=False)
+
+    def _answered(self, record: EvaluationRecord) -> bool:
+        """Whether the model answered. A record that needed no model does not say; a custom evaluator is its own word."""
+        judging = self._planned[record.evaluator].reads_evidence_alone
+        return not judging or any(call.error is None for call in record.judge_calls)
+
+    async def _evaluate(self, item: Item) -> EvaluationRecord | None:
+        """Its stored record; None where there is nothing left to judge. Raises JudgeUnavailable."""
+        waiting = item.waiting
+        interaction = item.interaction or await self._interaction(waiting)
+        if interaction is None:
+            return None
+        evaluator = self._planned[waiting.evaluator].evaluator
+        if self._guard.owns_trace(interaction.trace_id) or self._guard.owns_text(interaction.system or ""):
+            outcome = Inconclusive(reason="this is a call of a judge of ours", cause=Cause.LOOP)
+            record = self._execution.record(evaluator, interaction, waiting, outcome)
+        else:
+            record = await self._execution.queued(evaluator, interaction, waiting)
+        await self._finish([(record, interaction)])
+        return record
+
+    async def _interaction(self, waiting: WaitingEvaluation) -> Interaction | None:
+        """The Interaction from the ledger; None where it was deleted, or a newer revision is judged in its place."""
+        try:
+            stored = await self._patiently(lambda: self._ledger.stored_interaction(waiting.interaction_id))
+        except KeyError:
+            await self._patiently(lambda: self._ledger.discard_waiting([waiting.evaluation_id]))
+            return None
+        return stored.interaction if stored.revision <= waiting.revision else None
+
+    async def _finish(self, ended: list[tuple[EvaluationRecord, Interaction]]) -> None:
+        for record, interaction in ended:
+            self._ended(record, interaction)
+        stored = await self._patiently(lambda: self._ledger.finish([record for record, _ in ended]))
+        count_stored(self._recorder, stored)
+
+    async def _patiently(self, call: Callable[[], Awaitable[T]]) -> T:
+        """The ledger's answer, however long it takes to be there again: a verdict that was paid for is not thrown away."""
+        while True:
+            try:
+                return await call()
+            except LedgerUnavailable as error:
+                log.warning("the ledger is not available, trying again: %s", error)
+                await self._clock.sleep_until(self._clock.monotonic() + _LEDGER_RETRY)
+
+    # A model that is down
+
+    def _pause(self, lane: Lane, trouble: JudgeUnavailable) -> None:
+        if lane.pause(trouble, self._clock.monotonic(), self._clock.now_ns()) and not self._stopping:
+            log.warning("judge model %s is not available, its evaluations wait: %s", lane.model or lane.name, trouble)
+            show_pause(self._recorder, lane.model, paused=True)
+            self._chore(self._sit_out(lane))
+
+    async def _sit_out(self, lane: Lane) -> None:
+        """Wait until the model is to be tried again; end what has waited too long meanwhile."""
+        while lane.paused_until is not None:
+            now, now_ns = self._clock.monotonic(), self._clock.now_ns()
+            expiry_ns = lane.next_expiry_ns(self._max_wait_ns)
+            wake = lane.paused_until
+            if expiry_ns is not None:
+                wake = min(wake, now + max(0, expiry_ns - now_ns) / _SECOND_NS)
+            await self._clock.sleep_until(wake)
+            await self._expire(lane)
+            if self._clock.monotonic() >= lane.paused_until:
+                lane.paused_until = None
+        self._pump()
+
+    async def _expire(self, lane: Lane) -> None:
+        expired = lane.take_expired(self._clock.now_ns(), self._max_wait_ns)
+        trouble = lane.trouble
+        ended = []
+        for item in expired:
+            interaction = item.interaction or await self._interaction(item.waiting)
+            if interaction is not None:
+                evaluator = self._planned[item.waiting.evaluator].evaluator
+                waited = f"the judge's model was not available for {self._max_wait_ns / _SECOND_NS:g} s: {trouble}"
+                cause = Cause.JUDGE_UNAVAILABLE if trouble is None else trouble.cause
+                outcome = Inconclusive(reason=waited, cause=cause)
+                ended.append((self._execution.record(evaluator, interaction, item.waiting, outcome), interaction))
+        if ended:
+            log.warning("%d evaluations waited in vain for %s", len(ended), lane.model or lane.name)
+            await self._finish(ended)
+        self._pump()
+
+    # Beside the evaluations
+
+    async def _watch_backlog(self) -> None:
+        """Keep the gauges right: after changes, and while something waits, since its age grows."""
+        while True:
+            await self._backlog_changed.wait()
+            self._backlog_changed.clear()
+            backlog = await self._patiently(self._ledger.backlog)
+            show_backlog(self._recorder, backlog, self._clock.now_ns())
+            await self._clock.sleep_until(self._clock.monotonic() + _BACKLOG_EVERY)
+            if backlog.count:
+                self._backlog_changed.set()
+
+    def _chore(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._chores.add(task)
+        task.add_done_callback(self._chore_ended)
+
+    def _chore_ended(self, task: asyncio.Task[None]) -> None:
+        self._chores.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            log.error("the dispatcher could not go on with a chore", exc_info=error)
+
+
+async def _cancel(tasks: Iterable[asyncio.Future[Any]]) -> None:
+    cancelled = [task for task in tasks if not task.done()]
+    for task in cancelled:
+        task.cancel()
+    for task in cancelled:
+        with contextlib.suppress(asyncio.CancelledError):
+            await task

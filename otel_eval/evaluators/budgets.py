@@ -133,19 +133,19 @@ class LatencyBudget(_Budget):
         return f"{Decimal(rounded) / 1000:f}s"
 
 
-def should_make_at_most_tool_calls(limit: int) -> ToolCallBudget:
+def should_make_at_most_tool_calls(n: int) -> ToolCallBudget:
     """Passes when no more tool calls were made, nested Interactions included. Inconclusive without a count."""
-    return ToolCallBudget(limit=a_count("should_make_at_most_tool_calls", "limit", limit))
+    return ToolCallBudget(limit=a_count("should_make_at_most_tool_calls", "n", n))
 
 
-def should_make_at_most_model_calls(limit: int) -> ModelCallBudget:
+def should_make_at_most_model_calls(n: int) -> ModelCallBudget:
     """Passes when no more model calls were made, nested Interactions included. Inconclusive without a count."""
-    return ModelCallBudget(limit=a_count("should_make_at_most_model_calls", "limit", limit))
+    return ModelCallBudget(limit=a_count("should_make_at_most_model_calls", "n", n))
 
 
-def should_use_at_most_tokens(limit: int) -> TokenBudget:
+def should_use_at_most_tokens(n: int) -> TokenBudget:
     """Passes when no more tokens were used, nested Interactions included. Inconclusive without a count."""
-    return TokenBudget(limit=a_count("should_use_at_most_tokens", "limit", limit))
+    return TokenBudget(limit=a_count("should_use_at_most_tokens", "n", n))
 
 
 def should_reply_within(duration: timedelta | float | str) -> LatencyBudget:

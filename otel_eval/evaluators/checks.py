@@ -64,7 +64,7 @@ def _text(name: str, kind: Kind = Kind.TEXT) -> Parameter:
 
 _NAMES = Parameter(name="names", kind=Kind.TEXT, variadic=True)
 _TEXTS = Parameter(name="texts", kind=Kind.TEXT, variadic=True)
-_LIMIT = Parameter(name="limit", kind=Kind.COUNT)
+_N = Parameter(name="n", kind=Kind.COUNT)
 
 CHECKS: tuple[Check, ...] = (
     Check(
@@ -110,8 +110,8 @@ CHECKS: tuple[Check, ...] = (
     Check(
         factory=tools.should_not_call_tool,
         kind="forbidden-tools",
-        parameters=(_text("name"),),
-        passes="the tool was not called",
+        parameters=(_NAMES,),
+        passes="the tool was not called; of several, none was",
         inconclusive=NO_CALLS,
         example=("deleteAccount",),
     ),
@@ -126,7 +126,7 @@ CHECKS: tuple[Check, ...] = (
     Check(
         factory=budgets.should_make_at_most_tool_calls,
         kind="tool-call-budget",
-        parameters=(_LIMIT,),
+        parameters=(_N,),
         passes="no more tool calls were made, nested Interactions included; 0 is a limit",
         inconclusive=NO_COUNT,
         example=(5,),
@@ -134,7 +134,7 @@ CHECKS: tuple[Check, ...] = (
     Check(
         factory=budgets.should_make_at_most_model_calls,
         kind="model-call-budget",
-        parameters=(_LIMIT,),
+        parameters=(_N,),
         passes="no more model calls were made, nested Interactions included; 0 is a limit",
         inconclusive=NO_COUNT,
         example=(8,),
@@ -142,7 +142,7 @@ CHECKS: tuple[Check, ...] = (
     Check(
         factory=budgets.should_use_at_most_tokens,
         kind="token-budget",
-        parameters=(_LIMIT,),
+        parameters=(_N,),
         passes="no more tokens (input and output) were used, nested Interactions included; 0 is a limit",
         inconclusive=NO_COUNT,
         example=(20000,),
@@ -174,7 +174,7 @@ CHECKS: tuple[Check, ...] = (
     Check(
         factory=reply_text.reply_should_match,
         kind="reply-matches",
-        parameters=(_text("pattern", Kind.PATTERN),),
+        parameters=(_text("regex", Kind.PATTERN),),
         passes="the regular expression matches anywhere in the reply; its dot matches line breaks",
         inconclusive=NOT_CAPTURED,
         example=(r"ref_\d+",),
@@ -182,7 +182,7 @@ CHECKS: tuple[Check, ...] = (
     Check(
         factory=reply_text.reply_should_not_match,
         kind="reply-does-not-match",
-        parameters=(_text("pattern", Kind.PATTERN),),
+        parameters=(_text("regex", Kind.PATTERN),),
         passes="the regular expression matches nowhere in the reply; its dot matches line breaks",
         inconclusive=NOT_CAPTURED,
         example=(r"\bsk-[A-Za-z0-9]{20,}",),

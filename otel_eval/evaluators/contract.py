@@ -14,19 +14,20 @@ import abc
 import asyncio
 import copy
 import inspect
+import sys
 from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeGuard
 
 from otel_eval.evaluators import definition
 from otel_eval.evaluators.errors import EvaluatorDefinitionError
 from otel_eval.interaction import Interaction
-from otel_eval.judges.errors import JudgeUnavailable
 from otel_eval.outcome import Errored, Evaluation, Inconclusive, Outcome
 from otel_eval.record import JudgeCall, Origin
 
 if TYPE_CHECKING:
     from otel_eval.judges import Judges
+    from otel_eval.judges.errors import JudgeUnavailable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,16 +129,22 @@ async def run(evaluator: Evaluator, interaction: Interaction, context: Evaluatio
         if task is None or task.cancelling():
             raise
         return _broke(error)
-    except JudgeUnavailable as error:
+    except (Exception, SystemExit) as error:
+        if not _is_unavailable(error):
+            return _broke(error)
         if context.may_wait:
             raise
         return Inconclusive(reason=str(error), cause=error.cause)
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - the one boundary where anything may break
-        return _broke(error)
     if not isinstance(outcome, Evaluation | Inconclusive | Errored):
         kind = type(outcome).__name__
         return Errored(reason=f"{evaluator.id} returned {kind}, not an outcome", error_type="invalid_outcome")
     return outcome
+
+
+def _is_unavailable(error: BaseException) -> TypeGuard[JudgeUnavailable]:
+    # Not imported: whoever raised it has done so, and exact evaluators, which are most, need nothing of the judges.
+    errors = sys.modules.get("otel_eval.judges.errors")
+    return errors is not None and isinstance(error, errors.JudgeUnavailable)
 
 
 def _broke(error: BaseException) -> Errored:

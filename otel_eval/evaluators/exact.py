@@ -47,7 +47,9 @@ def one_text(factory: str, what: str, value: Any, *, blank: bool = False) -> str
     """The value if it is a text (and not blank); raises EvaluatorDefinitionError that says what came instead."""
     if not isinstance(value, str):
         quote = ": put it in quotes" if isinstance(value, bool | int | float) else ""
-        raise EvaluatorDefinitionError(f"{factory}: {what} is a text, not {value!r} ({type(value).__name__}){quote}")
+        raise EvaluatorDefinitionError(
+            f"{factory}: expected text for {what}, was {value!r} ({type(value).__name__}){quote}"
+        )
     if not blank and not value.strip():
         raise EvaluatorDefinitionError(f"{factory}: {what} is blank")
     return value
@@ -57,12 +59,14 @@ def some_texts(factory: str, what: str, values: Iterable[Any]) -> tuple[str, ...
     """At least one text, none blank; raises EvaluatorDefinitionError otherwise."""
     texts = tuple(one_text(factory, what, value) for value in values)
     if not texts:
-        raise EvaluatorDefinitionError(f"{factory}: needs at least one {what}")
+        raise EvaluatorDefinitionError(f"{factory}: expected at least one {what}, was none")
     return texts
 
 
 def a_count(factory: str, what: str, value: Any, *, least: int = 0) -> int:
     """A whole number of at least ``least``; 0 is a limit. Raises EvaluatorDefinitionError otherwise."""
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise EvaluatorDefinitionError(f"{factory}: {what} is a whole number of at least {least}, not {value!r}")
+        raise EvaluatorDefinitionError(
+            f"{factory}: expected a whole number of at least {least} for {what}, was {value!r}"
+        )
     return value

@@ -63,7 +63,7 @@ def compiled(source: str) -> Pattern:
 
 def a_pattern(factory: str, source: object) -> str:
     """The source if it is a regular expression; raises EvaluatorDefinitionError that says where it goes wrong."""
-    text = one_text(factory, "pattern", source)
+    text = one_text(factory, "regex", source)
     try:
         compiled(text)
     except regex.error as error:

@@ -115,14 +115,14 @@ def reply_should_not_contain(*texts: str) -> ReplyLacks:
     return ReplyLacks(texts=some_texts("reply_should_not_contain", "text", texts))
 
 
-def reply_should_match(pattern: str) -> ReplyMatches:
+def reply_should_match(regex: str) -> ReplyMatches:
     """Passes when the regular expression matches anywhere in the reply; its dot matches line breaks."""
-    return ReplyMatches(pattern=a_pattern("reply_should_match", pattern))
+    return ReplyMatches(pattern=a_pattern("reply_should_match", regex))
 
 
-def reply_should_not_match(pattern: str) -> ReplyDoesNotMatch:
+def reply_should_not_match(regex: str) -> ReplyDoesNotMatch:
     """Passes when the regular expression matches nowhere in the reply; its dot matches line breaks."""
-    return ReplyDoesNotMatch(pattern=a_pattern("reply_should_not_match", pattern))
+    return ReplyDoesNotMatch(pattern=a_pattern("reply_should_not_match", regex))
 
 
 def _listed(texts: tuple[str, ...] | list[str]) -> str:

@@ -130,9 +130,9 @@ def should_call_tools_in_order(*names: str) -> CallsToolsInOrder:
     return CallsToolsInOrder(names=some_texts("should_call_tools_in_order", "name of a tool", names))
 
 
-def should_not_call_tool(name: str) -> CallsNoTools:
-    """Passes when the tool was not called. Inconclusive when tool calls were not captured."""
-    return CallsNoTools(names=(one_text("should_not_call_tool", "name of a tool", name),))
+def should_not_call_tool(*names: str) -> CallsNoTools:
+    """Passes when the tool was not called; of several, none was. Inconclusive when tool calls were not captured."""
+    return CallsNoTools(names=some_texts("should_not_call_tool", "name of a tool", names))
 
 
 def should_not_call_tools(*names: str) -> CallsNoTools:

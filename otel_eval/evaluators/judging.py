@@ -1,0 +1,156 @@
+"""What criterion judges and label judges share: what must be there to judge, votes, and what becomes of trouble."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from otel_eval.evaluators.contract import EvaluationContext
+from otel_eval.evaluators.errors import EvaluatorDefinitionError
+from otel_eval.interaction import Gap, GapKind, Interaction
+from otel_eval.judges.conversation import Conversation, holding
+from otel_eval.judges.errors import JudgeError, JudgeUnavailable
+from otel_eval.outcome import AttributeValue, Cause, Inconclusive
+
+Vote = TypeVar("Vote")
+
+REQUIRABLE = (
+    "asked", "reply", "tool_calls", "tool_arguments", "tool_results", "system", "history", "session", "usage",
+)  # fmt: skip
+"""What ``requires`` may name."""
+
+CUT_ATTRIBUTE = "otel_eval.judge.cut"
+"""The fields, comma-separated, of which the judge was shown only a part."""
+
+VOTES_ATTRIBUTE = "otel_eval.judge.votes"
+"""All usable votes (scores, or labels), comma-separated, where more than one was asked for."""
+
+CAUSE_OF = {
+    GapKind.NOT_CAPTURED: Cause.NOT_CAPTURED,
+    GapKind.REDACTED: Cause.REDACTED,
+    GapKind.TRUNCATED: Cause.TRUNCATED,
+    GapKind.DROPPED: Cause.TRUNCATED,
+    GapKind.INCOMPLETE: Cause.INCOMPLETE,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Ballot(Generic[Vote]):
+    """The usable votes, the trouble of the others, and the fields that were cut."""
+
+    usable: tuple[Vote, ...]
+    trouble: tuple[Exception, ...]
+    cut: frozenset[str]
+
+    def attributes(self) -> dict[str, AttributeValue]:
+        """What the evaluation says of its input."""
+        return {CUT_ATTRIBUTE: ",".join(sorted(self.cut))} if self.cut else {}
+
+
+def checked_votes(votes: int) -> int:
+    """Raises EvaluatorDefinitionError for anything but an odd number from 1."""
+    if isinstance(votes, bool) or not isinstance(votes, int) or votes < 1 or votes % 2 == 0:
+        raise EvaluatorDefinitionError(f"votes is an odd number from 1, not {votes!r}")
+    return votes
+
+
+def checked_requires(requires: Iterable[str]) -> tuple[str, ...]:
+    """Raises EvaluatorDefinitionError for a field that cannot be required."""
+    fields = tuple(requires)
+    for field in fields:
+        if field not in REQUIRABLE:
+            raise EvaluatorDefinitionError(f"requires takes {', '.join(REQUIRABLE)}, not {field!r}")
+    return fields
+
+
+def lacking(interaction: Interaction, requires: Iterable[str]) -> Inconclusive | None:
+    """Why there is nothing to judge, or None: the reply blank or not captured, a required field a gap."""
+    if interaction.reply is None or not interaction.reply.strip():
+        gap = interaction.gap("reply")
+        if gap is not None:
+            return _missing(gap)
+        if interaction.failure is not None:
+            return Inconclusive(f"no reply to judge: the agent failed: {interaction.failure}", Cause.INTERACTION_FAILED)
+        return Inconclusive("no reply to judge", Cause.NOTHING_TO_JUDGE)
+    gap = next((gap for field in requires for gap in _gaps_of(interaction, field)), None)
+    return None if gap is None else _missing(gap)
+
+
+async def ballot(ask: Callable[[], Awaitable[Vote]], votes: int, kind: str, context: EvaluationContext) -> Ballot[Vote]:
+    """Ask that often, at the same time, each vote in a conversation of its own; judge calls go on the record in order.
+
+    Raises JudgeUnavailable where the votes do not suffice and it is worth waiting, CancelledError when cancelled.
+    """
+    conversations = [
+        Conversation(evaluation_id=context.evaluation_id, kind=kind, vote=number, judges=context.judges)
+        for number in range(1, votes + 1)
+    ]
+    try:
+        results = await asyncio.gather(*(_in_conversation(ask, conversation) for conversation in conversations))
+    finally:
+        for conversation in conversations:
+            context.judge_calls.extend(conversation.calls)
+    usable = tuple(result for result in results if not isinstance(result, _Trouble))
+    trouble = tuple(result.error for result in results if isinstance(result, _Trouble))
+    if len(usable) < majority(votes):
+        for error in trouble:
+            if isinstance(error, JudgeUnavailable) and context.may_wait:
+                raise error
+    return Ballot(usable, trouble, frozenset(field for conversation in conversations for field in conversation.cut))
+
+
+def majority(votes: int) -> int:
+    """How many votes must be usable."""
+    return votes // 2 + 1
+
+
+def inconclusive_for(trouble: tuple[Exception, ...], votes: int) -> Inconclusive:
+    """Why there are too few usable votes, in the words of the first trouble."""
+    error = trouble[0]
+    name = type(error).__name__
+    if isinstance(error, JudgeError):
+        reason, cause = str(error), error.cause
+    elif isinstance(error, TimeoutError):
+        reason, cause = "the judge timed out", Cause.JUDGE_TIMEOUT
+    else:
+        reason, cause = (
+            f"the judge raised {name}: {error}" if str(error) else f"the judge raised {name}",
+            Cause.JUDGE_ERROR,
+        )
+    if votes == 1:
+        return Inconclusive(reason, cause)
+    return Inconclusive(f"{votes - len(trouble)} of {votes} votes usable: {reason}", Cause.JUDGE_DISAGREES)
+
+
+@dataclass(frozen=True, slots=True)
+class _Trouble:
+    error: Exception
+
+
+async def _in_conversation(ask: Callable[[], Awaitable[Vote]], conversation: Conversation) -> Vote | _Trouble:
+    with holding(conversation):
+        try:
+            return await ask()
+        except Exception as error:  # noqa: BLE001 - a judge that raises gives no verdict, which is an outcome of its own
+            return _Trouble(error)
+
+
+def _missing(gap: Gap) -> Inconclusive:
+    words = {GapKind.NOT_CAPTURED: "not captured", GapKind.DROPPED: "dropped by the SDK"}.get(gap.kind, gap.kind.value)
+    return Inconclusive(f"{gap.field}: {words}{hint(gap)}", CAUSE_OF[gap.kind])
+
+
+def hint(gap: Gap | None) -> str:
+    """The setting that would close the gap, in brackets; nothing where none is known."""
+    return f" ({gap.setting})" if gap is not None and gap.setting else ""
+
+
+def _gaps_of(interaction: Interaction, field: str) -> Iterator[Gap]:
+    if field in ("tool_arguments", "tool_results"):
+        name = field.removeprefix("tool_").removesuffix("s") if field == "tool_results" else "arguments"
+        yield from (gap for gap in interaction.gaps if gap.field == "tool_calls")
+        yield from (gap for gap in interaction.all_gaps() if gap.field.endswith(f"].{name}"))
+        return
+    yield from (gap for gap in interaction.gaps if gap.field == field)

@@ -1,0 +1,136 @@
+"""What judging may cost in a day (UTC), and how much of it is spent.
+
+A budget is checked before each call against what is spent and what the calls under way are expected to use, so that the
+calls of one moment do not overrun it together. What a call really used is booked when its answer is there.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import datetime
+import sqlite3
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from otel_eval.judges.errors import BudgetSpent
+from otel_eval.judges.settings import JudgeModelSettings
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS judge_budget (
+    model TEXT NOT NULL, day TEXT NOT NULL, usd REAL NOT NULL, tokens INTEGER NOT NULL, PRIMARY KEY (model, day)
+)"""
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """US dollars and tokens of one model on one day."""
+
+    usd: float = 0.0
+    tokens: int = 0
+
+
+class BudgetStore(Protocol):
+    """Remembers what was spent. ``day`` is ``YYYY-MM-DD`` in UTC, ``model`` the name in ``judge_models``."""
+
+    async def spent(self, model: str, day: str) -> Spent:
+        """What was added for that model and day; nothing where nothing was."""
+        ...
+
+    async def add(self, model: str, day: str, usd: float, tokens: int) -> None:
+        """Book a call. Durable when it returns, where the store is."""
+        ...
+
+
+class MemoryBudget:
+    """Forgets at the end of the process: for tests and offline runs."""
+
+    def __init__(self) -> None:
+        self._spent: dict[tuple[str, str], Spent] = {}
+
+    async def spent(self, model: str, day: str) -> Spent:
+        return self._spent.get((model, day), Spent())
+
+    async def add(self, model: str, day: str, usd: float, tokens: int) -> None:
+        before = await self.spent(model, day)
+        self._spent[model, day] = Spent(before.usd + usd, before.tokens + tokens)
+
+
+class SqliteBudget:
+    """Survives a restart, in a SQLite file of its own. Raises sqlite3.Error where the file cannot be used."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._lock = threading.Lock()
+        with self._connection() as connection:
+            connection.execute("PRAGMA journal_mode=WAL")
+            connection.execute(_SCHEMA)
+        path.chmod(0o600)
+
+    async def spent(self, model: str, day: str) -> Spent:
+        return await asyncio.to_thread(self._read, model, day)
+
+    async def add(self, model: str, day: str, usd: float, tokens: int) -> None:
+        # Shielded: a call that was answered is paid for, also where nobody waits for its verdict any more.
+        await asyncio.shield(asyncio.to_thread(self._write, model, day, usd, tokens))
+
+    def _read(self, model: str, day: str) -> Spent:
+        with self._connection() as connection:
+            query = "SELECT usd, tokens FROM judge_budget WHERE model = ? AND day = ?"
+            row = connection.execute(query, (model, day)).fetchone()
+        return Spent() if row is None else Spent(*row)
+
+    def _write(self, model: str, day: str, usd: float, tokens: int) -> None:
+        with self._connection() as connection:
+            connection.execute(
+                "INSERT INTO judge_budget VALUES (?, ?, ?, ?) ON CONFLICT (model, day)"
+                " DO UPDATE SET usd = usd + excluded.usd, tokens = tokens + excluded.tokens",
+                (model, day, usd, tokens),
+            )
+
+    @contextlib.contextmanager
+    def _connection(self) -> Iterator[sqlite3.Connection]:
+        with self._lock, contextlib.closing(sqlite3.connect(self._path, timeout=10)) as connection, connection:
+            yield connection
+
+
+class Budget:
+    """One model's daily limits over a store."""
+
+    def __init__(self, name: str, settings: JudgeModelSettings, store: BudgetStore) -> None:
+        self._name = name
+        self._settings = settings
+        self._store = store
+        self._under_way = Spent()
+
+    @contextlib.contextmanager
+    def expecting(self, expected: Spent) -> Iterator[None]:
+        """Count a call as under way until the block ends."""
+        self._under_way = Spent(self._under_way.usd + expected.usd, self._under_way.tokens + expected.tokens)
+        try:
+            yield
+        finally:
+            self._under_way = Spent(self._under_way.usd - expected.usd, self._under_way.tokens - expected.tokens)
+
+    async def check(self, now_ns: int) -> None:
+        """Raises BudgetSpent where nothing is left of the day's budget, calls under way included."""
+        usd, tokens = self._settings.daily_budget_usd, self._settings.daily_budget_tokens
+        if usd is None and tokens is None:
+            return
+        spent = await self._store.spent(self._name, utc_day(now_ns))
+        if usd is not None and spent.usd + self._under_way.usd >= usd:
+            raise BudgetSpent(f"budget spent: {self._name} may cost {usd:.2f} USD a day (UTC)")
+        if tokens is not None and spent.tokens + self._under_way.tokens >= tokens:
+            raise BudgetSpent(f"budget spent: {self._name} may use {tokens} tokens a day (UTC)")
+
+    async def book(self, now_ns: int, used: Spent) -> None:
+        """Add what a call used."""
+        await self._store.add(self._name, utc_day(now_ns), used.usd, used.tokens)
+
+
+def utc_day(now_ns: int) -> str:
+    """The day of that moment, ``YYYY-MM-DD``, in UTC."""
+    return datetime.datetime.fromtimestamp(now_ns / 1e9, tz=datetime.UTC).strftime("%Y-%m-%d")

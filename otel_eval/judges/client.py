@@ -1,0 +1,76 @@
+"""One model as judges ask it: its limits before each call, its budget around it."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+
+from otel_eval.clock import Clock
+from otel_eval.judges.budget import Budget, BudgetStore, Spent
+from otel_eval.judges.completion import Complete, ModelAnswer, ModelRequest
+from otel_eval.judges.limits import ModelLimits, estimated_tokens
+from otel_eval.judges.litellm_client import LitellmModel
+from otel_eval.judges.settings import JudgeModelSettings, Prices
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Client:
+    """A completion function with what holds for its model. Without limits and budget: a function given by the user."""
+
+    model: str
+    complete: Complete
+    room: int | None = None
+    fallbacks: tuple[str, ...] = ()
+    prices: Prices | None = None
+    limits: ModelLimits | None = None
+    budget: Budget | None = None
+
+    @contextlib.asynccontextmanager
+    async def turn(self, request: ModelRequest, clock: Clock) -> AsyncIterator[Turn]:
+        """Wait for the call's turn. Raises BudgetSpent before waiting, and again where it was spent meanwhile."""
+        tokens = estimated_tokens(request.system, request.user)
+        if self.limits is None or self.budget is None:
+            yield Turn(tokens=tokens, clock=clock, budget=None)
+            return
+        await self.budget.check(clock.now_ns())
+        async with self.limits.turn(tokens):
+            await self.budget.check(clock.now_ns())
+            usd = 0.0 if self.prices is None else self.prices.cost(tokens, 0)
+            with self.budget.expecting(Spent(usd, tokens)):
+                yield Turn(tokens=tokens, clock=clock, budget=self.budget)
+
+    async def aclose(self) -> None:
+        """Close what the completion function holds open."""
+        if isinstance(self.complete, LitellmModel):
+            await self.complete.aclose()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """A call that may be made now."""
+
+    tokens: int
+    clock: Clock
+    budget: Budget | None
+
+    async def book(self, answer: ModelAnswer) -> None:
+        """Add to the day's budget what the call used; where the provider does not tell, what was estimated."""
+        if self.budget is None:
+            return
+        known = answer.input_tokens is not None or answer.output_tokens is not None
+        tokens = (answer.input_tokens or 0) + (answer.output_tokens or 0) if known else self.tokens
+        await self.budget.book(self.clock.now_ns(), Spent(answer.cost_usd or 0.0, tokens))
+
+
+def model_client(name: str, settings: JudgeModelSettings, store: BudgetStore) -> Client:
+    """The client of one entry of ``judge_models``, or of a litellm model by its bare name."""
+    return Client(
+        model=name,
+        complete=LitellmModel(settings, name),
+        room=settings.max_output_tokens,
+        fallbacks=settings.fallbacks,
+        prices=settings.prices,
+        limits=ModelLimits(settings),
+        budget=Budget(name, settings, store),
+    )

@@ -1,0 +1,73 @@
+"""What can go wrong with a judge.
+
+::
+
+    JudgeError
+    ├── UnusableAnswer        the model answered, but gave no verdict
+    │   └── UnknownLabel      a label judge's answer carries a label that it does not know
+    ├── JudgeTimeout          no answer in time, though the model answers others
+    ├── BudgetSpent           the model's budget of the day (UTC) is used up
+    ├── JudgeConfigError      no model named, no price for a dollar budget, a template that cannot be filled
+    └── JudgeUnavailable      the provider is down: worth waiting for
+"""
+
+from __future__ import annotations
+
+from otel_eval.outcome import Cause
+
+
+class JudgeError(Exception):
+    """A judge gave no verdict. ``cause`` is what the inconclusive outcome will carry."""
+
+    cause: Cause = Cause.JUDGE_ERROR
+
+
+class UnusableAnswer(JudgeError):
+    """The model's answer is not one JSON object of the asked form."""
+
+    cause = Cause.JUDGE_ANSWER
+
+
+class UnknownLabel(UnusableAnswer):
+    """A well-formed answer with a label that the judge does not declare."""
+
+    cause = Cause.UNKNOWN_LABEL
+
+
+class JudgeTimeout(JudgeError):
+    """No answer within the timeout, retries included, from a model that answers others meanwhile: this call's own trouble."""
+
+    cause = Cause.JUDGE_TIMEOUT
+
+
+class BudgetSpent(JudgeError):
+    """The model's daily budget is used up; asking goes on after midnight UTC."""
+
+    cause = Cause.BUDGET_SPENT
+
+
+class JudgeConfigError(JudgeError, ValueError):
+    """The judge cannot be asked as it is configured."""
+
+
+class JudgeUnavailable(JudgeError):
+    """The provider is down (429, 5xx, unreachable, timeouts, a key it refuses): pause ``model``, keep its backlog.
+
+    ``retry_after`` is in seconds, None where the provider did not say. ``cause`` is what to record once waiting is over.
+    ``final``: trying again at once is pointless (a refused key, an unknown model); somebody has to act.
+    """
+
+    def __init__(
+        self,
+        reason: str,
+        *,
+        model: str,
+        retry_after: float | None = None,
+        cause: Cause = Cause.JUDGE_UNAVAILABLE,
+        final: bool = False,
+    ) -> None:
+        super().__init__(reason)
+        self.model = model
+        self.retry_after = retry_after
+        self.cause = cause
+        self.final = final

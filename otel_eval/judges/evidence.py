@@ -1,0 +1,146 @@
+"""What of an Interaction a judge may see: redacted, then cut to length, then kept from forging the layout.
+
+Done before any rendering, so that templates of users get it too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from otel_eval.interaction import Interaction, JsonValue, Message, TextPart, ToolCall
+from otel_eval.judges import layout
+from otel_eval.judges.rendering import result_text
+from otel_eval.redaction import Redaction
+
+MAX_INPUT_CHARS = 20_000
+"""Characters of one section that a judge is shown unless told otherwise: some 5,000 tokens."""
+
+_LEAST_PER_CALL = 200
+
+
+def prepare(
+    interaction: Interaction, redaction: Redaction, max_chars: int = MAX_INPUT_CHARS
+) -> tuple[Interaction, tuple[str, ...]]:
+    """The Interaction redacted and cut, and the names of the fields that were cut.
+
+    ``max_chars`` bounds each section: the message asked, the reply, the instructions, the history, and all tool calls
+    together (each gets an equal share, at least 200 characters).
+    """
+    redacted = redaction.interaction(interaction)
+    cut: list[str] = []
+
+    def bounded(field: str, text: str | None) -> str | None:
+        if text is None or len(text) <= max_chars:
+            return text
+        cut.append(field)
+        return cut_text(text, max_chars)
+
+    calls, calls_cut = _cut_calls(redacted.tool_calls, max_chars)
+    history, history_cut = _cut_history(redacted.history, max_chars)
+    prepared = replace(
+        redacted,
+        asked=bounded("asked", redacted.asked),
+        reply=bounded("reply", redacted.reply),
+        system=bounded("system", redacted.system),
+        tool_calls=calls,
+        history=history,
+    )
+    cut += ["tool_calls"] * calls_cut + ["history"] * history_cut
+    return prepared, tuple(cut)
+
+
+def quoted(interaction: Interaction, headings: Iterable[str]) -> Interaction:
+    """The Interaction with every text in it kept from forging those headings, for templates that render it themselves."""
+    known = tuple(headings)
+
+    def text(value: str | None) -> str | None:
+        return None if value is None else layout.quote(value, known)
+
+    return replace(
+        interaction,
+        asked=text(interaction.asked),
+        reply=text(interaction.reply),
+        system=text(interaction.system),
+        tool_calls=tuple(
+            replace(
+                call,
+                name=layout.escape_name(call.name),
+                arguments=_quoted_value(call.arguments, known),
+                result=_quoted_value(call.result, known),
+                error=text(call.error),
+            )
+            for call in interaction.tool_calls
+        ),
+        history=tuple(
+            replace(
+                message,
+                parts=tuple(
+                    replace(part, text=layout.quote(part.text, known)) if isinstance(part, TextPart) else part
+                    for part in message.parts
+                ),
+            )
+            for message in interaction.history
+        ),
+    )
+
+
+def cut_text(text: str, max_chars: int) -> str:
+    """The beginning and the end of a text, with a mark between them that says how much is missing."""
+    if len(text) <= max_chars:
+        return text
+    head = max_chars * 2 // 3
+    tail = max_chars - head
+    end = text[len(text) - tail :]
+    return f"{text[:head]} … [{len(text) - max_chars} characters cut] … {end}"
+
+
+def _cut_calls(calls: tuple[ToolCall, ...], max_chars: int) -> tuple[tuple[ToolCall, ...], bool]:
+    sizes = [_size(call) for call in calls]
+    if sum(sizes) <= max_chars:
+        return calls, False
+    share = max(_LEAST_PER_CALL, max_chars // len(calls))
+    kept = max(1, max_chars // _LEAST_PER_CALL)
+    shown = [call if size <= share else _cut_call(call, share) for call, size in zip(calls, sizes, strict=True)][:kept]
+    if len(calls) > kept:
+        shown.append(ToolCall(name=f"({len(calls) - kept} more tool calls cut)"))
+    return tuple(shown), True
+
+
+def _cut_call(call: ToolCall, share: int) -> ToolCall:
+    arguments, result = result_text(call.arguments), result_text(call.result)
+    half = share // 2
+    for_arguments = min(len(arguments), max(half, share - len(result)))
+    for_result = max(half, share - for_arguments)
+    return replace(
+        call,
+        arguments=call.arguments if len(arguments) <= for_arguments else cut_text(arguments, for_arguments),
+        result=call.result if len(result) <= for_result else cut_text(result, for_result),
+        error=None if call.error is None else cut_text(call.error, share),
+    )
+
+
+def _cut_history(history: tuple[Message, ...], max_chars: int) -> tuple[tuple[Message, ...], bool]:
+    kept: list[Message] = []
+    left = max_chars
+    for message in reversed(history):
+        left -= len(message.text or "") + sum(len(result_text(getattr(part, "result", None))) for part in message.parts)
+        if left < 0:
+            note = Message(role="system", parts=(TextPart(text=f"({len(history) - len(kept)} earlier messages cut)"),))
+            return (note, *reversed(kept)), True
+        kept.append(message)
+    return history, False
+
+
+def _size(call: ToolCall) -> int:
+    return len(call.name) + len(result_text(call.arguments)) + len(result_text(call.result)) + len(call.error or "")
+
+
+def _quoted_value(value: JsonValue, headings: tuple[str, ...]) -> JsonValue:
+    if isinstance(value, str):
+        return layout.quote(value, headings)
+    if isinstance(value, list):
+        return [_quoted_value(item, headings) for item in value]
+    if isinstance(value, dict):
+        return {layout.quote(key, headings): _quoted_value(item, headings) for key, item in value.items()}
+    return value

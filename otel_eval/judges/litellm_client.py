@@ -1,0 +1,243 @@
+"""Asking a model through litellm.
+
+litellm takes seconds to import and would fetch a price list from the internet: it is imported when a model is first asked,
+in a thread, with its own copy of the list, its telemetry off and its logging quieted.
+
+Retries are ours, not ``litellm.Router``'s: the Router also sleeps after its last try, and holds a caller for as long as
+Retry-After says, where we would rather pause the model (docs/decisions).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import email.utils
+import logging
+import os
+import random
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from otel_eval.judges.completion import ModelAnswer, ModelRequest
+from otel_eval.judges.errors import JudgeError, JudgeTimeout, JudgeUnavailable
+from otel_eval.judges.prices import known_prices
+from otel_eval.judges.settings import JudgeModelSettings
+from otel_eval.outcome import Cause
+from otel_eval.redaction import Redaction
+
+PATIENCE = 20.0
+"""Seconds that a call waits for Retry-After itself; where the provider asks for more, the model is paused instead."""
+
+_LONGEST_BACKOFF = 8.0
+_FORMATS = ("json_schema", "json_object", "text")
+_REFUSED_FORMAT = (400, 415, 422)
+_DOWN = (401, 402, 403, 404, 408, 409, 425, 429)
+_FINAL = (401, 402, 403, 404)
+_LONGEST_REASON = 300
+
+
+class LitellmModel:
+    """A completion function that asks one litellm model. Belongs to the event loop that it is first called on.
+
+    Raises JudgeUnavailable where the provider is down, JudgeTimeout where this call alone got no answer in time, JudgeError
+    where the request was refused for what it is. Cancelling it closes the HTTP call. ``name`` is what errors call the model.
+    """
+
+    def __init__(self, settings: JudgeModelSettings, name: str | None = None) -> None:
+        self._settings = settings
+        self._name = name or settings.model
+        self._formats: tuple[str, ...] = _FORMATS if settings.response_format == "auto" else (settings.response_format,)
+        self._secrets = tuple(secret for secret in (settings.api_key, *settings.headers.values()) if secret)
+        self._redaction = Redaction()
+        self._answered_at = float("-inf")
+
+    async def __call__(self, request: ModelRequest, /) -> ModelAnswer:
+        litellm = await asyncio.to_thread(_litellm)
+        began = asyncio.get_running_loop().time()
+        for tries_left in range(self._settings.max_retries, -1, -1):
+            try:
+                answer = await self._step_down(litellm, request)
+            except JudgeUnavailable as error:
+                patient = error.retry_after is None or error.retry_after <= PATIENCE
+                if tries_left == 0 or error.final or not patient:
+                    raise self._own_trouble(error, began) from error.__cause__
+                await asyncio.sleep(_delay(error, self._settings.max_retries - tries_left))
+            else:
+                self._answered_at = asyncio.get_running_loop().time()
+                return answer
+        raise AssertionError("the last try returns or raises")
+
+    async def aclose(self) -> None:
+        """Close litellm's connections; all of them, since it shares them between models."""
+        litellm = await asyncio.to_thread(_litellm)
+        await litellm.close_litellm_async_clients()
+
+    def _own_trouble(self, error: JudgeUnavailable, began: float) -> JudgeError:
+        """A timeout of this call alone, where the model answered others meanwhile, is no outage of the provider."""
+        if error.cause is Cause.JUDGE_TIMEOUT and self._answered_at >= began:
+            return JudgeTimeout(str(error))
+        return error
+
+    async def _step_down(self, litellm: Any, request: ModelRequest) -> ModelAnswer:
+        """Ask in the strictest form that the server takes, and remember which it is once one was answered."""
+        formats = self._formats
+        for index, name in enumerate(formats):
+            try:
+                answer = await self._once(litellm, request, name)
+            except _FormatRefused as refusal:
+                if index + 1 == len(formats):
+                    raise JudgeError(str(refusal)) from refusal.__cause__
+            else:
+                self._formats = formats[index:]
+                return answer
+        raise AssertionError("the last form returns or raises")
+
+    async def _once(self, litellm: Any, request: ModelRequest, form: str) -> ModelAnswer:
+        timeout = self._settings.timeout
+        try:
+            # A deadline of ours as well: litellm's bounds the wait for each chunk of a response, not the whole of it.
+            async with asyncio.timeout(timeout + 0.5):
+                response = await litellm.acompletion(**self._arguments(request, form))
+            return self._answer(response)
+        except TimeoutError as error:
+            raise self._down(f"no answer within {timeout:g} s", cause=Cause.JUDGE_TIMEOUT) from error
+        except Exception as error:
+            raise self._mapped(litellm, error) from error
+
+    def _arguments(self, request: ModelRequest, form: str) -> dict[str, Any]:
+        settings = self._settings
+        arguments: dict[str, Any] = {
+            **settings.parameters,
+            "model": settings.model,
+            "messages": [
+                {"role": "system", "content": request.system},
+                {"role": "user", "content": request.user},
+            ],
+            "timeout": settings.timeout,
+            "max_retries": 0,
+            "num_retries": 0,
+            "stream": False,
+            "extra_headers": {**settings.headers, **request.headers},
+        }
+        optional = {
+            "api_base": settings.api_base,
+            "api_key": settings.api_key,
+            "temperature": settings.temperature,
+            "max_tokens": request.max_output_tokens,
+            "response_format": _response_format(form, request.schema),
+        }
+        arguments.update({name: value for name, value in optional.items() if value is not None})
+        return arguments
+
+    def _answer(self, response: Any) -> ModelAnswer:
+        choices = getattr(response, "choices", None)
+        if not choices:
+            raise JudgeError("the provider's response has no answer in it")
+        choice = choices[0]
+        usage = getattr(response, "usage", None)
+        tokens_in, tokens_out = getattr(usage, "prompt_tokens", None), getattr(usage, "completion_tokens", None)
+        return ModelAnswer(
+            text=choice.message.content or "",
+            model=getattr(response, "model", None),
+            response_id=getattr(response, "id", None),
+            cut=choice.finish_reason == "length",
+            input_tokens=tokens_in,
+            output_tokens=tokens_out,
+            cost_usd=self._cost(response, tokens_in, tokens_out),
+        )
+
+    def _cost(self, response: Any, tokens_in: int | None, tokens_out: int | None) -> float | None:
+        """By the user's prices; else litellm's sum (it knows of cached tokens) where its list has the model."""
+        if self._settings.prices is not None:
+            return self._settings.prices.cost(tokens_in or 0, tokens_out or 0)
+        listed = known_prices(self._settings.model)
+        if listed is None:
+            return None
+        cost = getattr(response, "_hidden_params", {}).get("response_cost")
+        return float(cost) if cost else listed.cost(tokens_in or 0, tokens_out or 0)
+
+    def _mapped(self, litellm: Any, error: Exception) -> Exception:
+        if isinstance(error, JudgeError):
+            return error
+        reason = self._reason(error)
+        if isinstance(error, litellm.Timeout):
+            return self._down(f"no answer within {self._settings.timeout:g} s", cause=Cause.JUDGE_TIMEOUT)
+        if isinstance(error, litellm.ContextWindowExceededError | litellm.ContentPolicyViolationError):
+            return JudgeError(reason)
+        status = getattr(error, "status_code", None)
+        if status in _REFUSED_FORMAT:
+            return _FormatRefused(reason)
+        if (
+            isinstance(error, litellm.APIConnectionError)
+            or status in _DOWN
+            or (isinstance(status, int) and status >= 500)
+        ):
+            return self._down(reason, retry_after=_retry_after(error), final=status in _FINAL)
+        return JudgeError(reason)
+
+    def _down(
+        self,
+        reason: str,
+        *,
+        retry_after: float | None = None,
+        cause: Cause = Cause.JUDGE_UNAVAILABLE,
+        final: bool = False,
+    ) -> JudgeUnavailable:
+        name = self._name
+        return JudgeUnavailable(f"{name}: {reason}", model=name, retry_after=retry_after, cause=cause, final=final)
+
+    def _reason(self, error: Exception) -> str:
+        """The first line of what the provider said, without keys: some quote them."""
+        text = (str(error).strip() or type(error).__name__).splitlines()[0]
+        for secret in self._secrets:
+            text = text.replace(secret, "[REDACTED:api_key]")
+        return self._redaction.text(text)[:_LONGEST_REASON]
+
+
+class _FormatRefused(Exception):
+    """The server answered 400 or the like: perhaps it does not know the response format."""
+
+
+def _litellm() -> Any:
+    """litellm, imported the quiet way. A setting that the user made in the environment stays."""
+    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
+    os.environ.setdefault("LITELLM_LOCAL_ANTHROPIC_BETA_HEADERS", "True")
+    import litellm
+
+    if not getattr(litellm, "_quieted_by_otel_eval", False):
+        for name in ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy"):
+            logging.getLogger(name).setLevel(logging.CRITICAL)
+        litellm.telemetry = False
+        litellm.suppress_debug_info = True
+        litellm._quieted_by_otel_eval = True
+    return litellm
+
+
+def _response_format(form: str, schema: Mapping[str, object]) -> dict[str, Any] | None:
+    if form == "json_schema":
+        return {"type": "json_schema", "json_schema": {"name": "answer", "strict": True, "schema": dict(schema)}}
+    return {"type": "json_object"} if form == "json_object" else None
+
+
+def _retry_after(error: Exception) -> float | None:
+    """Seconds from the header, which is a number or an HTTP date (RFC 9110, 10.2.3)."""
+    headers = getattr(getattr(error, "response", None), "headers", None) or {}
+    value = headers.get("retry-after")
+    if value is None:
+        return None
+    try:
+        return max(0.0, float(value))
+    except ValueError:
+        pass
+    try:
+        at = email.utils.parsedate_to_datetime(value)
+    except ValueError:
+        return None
+    return max(0.0, at.timestamp() - time.time())
+
+
+def _delay(error: JudgeUnavailable, tries: int) -> float:
+    """What the provider asked for, else twice as long each time, with jitter so that callers do not return together."""
+    if error.retry_after is not None:
+        return error.retry_after + random.uniform(0, 0.25)
+    return min(_LONGEST_BACKOFF, 0.5 * 2.0**tries) * random.uniform(0.75, 1.25)

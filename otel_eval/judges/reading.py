@@ -1,0 +1,94 @@
+"""Reading a judge's answer, strictly: what the model did not say plainly is never made up.
+
+An answer is usable where, trimmed, it is exactly one JSON object, with these liberties and no others:
+
+* one leading ``<think>…</think>`` is taken off (models that reason in the open), and a byte order mark;
+* the object may stand in one code fence (three backticks, with or without a language), nothing before or after it;
+* a comma before a closing brace or bracket is forgiven, and a raw line break inside a string;
+* a number in a string is that number (``"0.8"``); keys beside the asked ones are ignored.
+
+Everything else is :class:`~otel_eval.judges.errors.UnusableAnswer`: prose around the object, two objects, a key given
+twice, an object inside another or inside a string, single quotes, comments, NaN, infinities, percentages, fractions.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from typing import Any
+
+from otel_eval.judges.errors import UnusableAnswer
+from otel_eval.outcome import Verdict
+
+_THINKING = re.compile(r"\s*<think>.*?</think>", re.DOTALL | re.IGNORECASE)
+_FENCED = re.compile(r"```[A-Za-z0-9_+-]*\s*(.*?)\s*```", re.DOTALL)
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_STRING_OR_TRAILING_COMMA = re.compile(r'("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])', re.DOTALL)
+
+
+def read_verdict(answer: str) -> Verdict:
+    """The score and the reason of a criterion judge's answer. Raises UnusableAnswer."""
+    found = read_object(answer)
+    if "score" not in found:
+        raise UnusableAnswer("the answer has no score")
+    return Verdict(score=_score(found["score"]), reason=_text(found, "reason"))
+
+
+def read_label(answer: str) -> tuple[str, str]:
+    """The label, trimmed and lower-cased, and the explanation of a label judge's answer. Raises UnusableAnswer."""
+    found = read_object(answer)
+    label = found.get("label")
+    if not isinstance(label, str) or not label.strip():
+        raise UnusableAnswer("the answer has no label")
+    return label.strip().lower(), _text(found, "explanation")
+
+
+def read_object(answer: str) -> dict[str, Any]:
+    """The one JSON object that the answer is. Raises UnusableAnswer."""
+    text = answer.strip().removeprefix("\ufeff")
+    thinking = _THINKING.match(text)
+    if thinking is not None:
+        text = text[thinking.end() :]
+    text = text.strip()
+    if not text:
+        raise UnusableAnswer("the answer is empty")
+    fenced = _FENCED.fullmatch(text)
+    if fenced is not None:
+        text = fenced.group(1)
+    text = _STRING_OR_TRAILING_COMMA.sub(lambda match: match.group(1) or "", text)
+    try:
+        found = json.loads(text, strict=False, parse_constant=_refuse_constant, object_pairs_hook=_once)
+    except (ValueError, RecursionError) as error:
+        raise UnusableAnswer("the answer is not one JSON object") from error
+    if not isinstance(found, dict):
+        raise UnusableAnswer("the answer is not a JSON object")
+    return found
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a key is given twice")
+    return found
+
+
+def _refuse_constant(name: str) -> float:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _score(value: object) -> float:
+    if isinstance(value, str) and _NUMBER.fullmatch(value.strip()):
+        value = float(value)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise UnusableAnswer("the score is not a number")
+    if not 0 <= value <= 1 or math.isnan(value):
+        raise UnusableAnswer("the score is not from 0 to 1")
+    return float(value) + 0.0
+
+
+def _text(found: dict[str, Any], key: str) -> str:
+    value = found.get(key)
+    if not isinstance(value, str):
+        raise UnusableAnswer(f"the answer has no {key}")
+    return " ".join(value.split()) or f"(no {key} given)"

@@ -1,0 +1,216 @@
+"""The judge models of one process: names to settings, limits and budgets, and the one way to ask any of them."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import weakref
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import TypeVar
+
+from otel_eval.clock import Clock, SystemClock
+from otel_eval.identity import digest, span_id_of
+from otel_eval.instruments import NullRecorder, Recorder
+from otel_eval.judges.budget import BudgetStore, MemoryBudget
+from otel_eval.judges.client import Client, model_client
+from otel_eval.judges.completion import CompletionFunction, ModelAnswer, ModelRequest, as_complete, given_completion
+from otel_eval.judges.conversation import Conversation
+from otel_eval.judges.errors import JudgeConfigError, JudgeUnavailable, UnusableAnswer
+from otel_eval.judges.evidence import MAX_INPUT_CHARS
+from otel_eval.judges.settings import JudgeModelSettings
+from otel_eval.loop_guard import BAGGAGE_KEY, LoopGuard
+from otel_eval.record import JudgeCall
+from otel_eval.redaction import Redaction
+
+Read = TypeVar("Read")
+
+DEFAULT_NAME = "default"
+_MORE_ROOM = 4
+_ROOM_WHERE_NONE_WAS_SET = 8000
+
+
+class Judges:
+    """Whom judges ask. One for a server or a run; belongs to the event loop that it is first used on.
+
+    ``models`` are the entries of ``judge_models``; ``default`` is the name asked where a judge names none (an entry, or a
+    litellm name). ``complete`` answers instead of any model. ``keep_content`` False keeps neither messages nor answers on
+    the records. ``redaction`` is applied to all that leaves. ``guard`` marks every call as ours.
+    """
+
+    def __init__(
+        self,
+        models: Mapping[str, JudgeModelSettings] | None = None,
+        *,
+        default: str | None = None,
+        complete: CompletionFunction | None = None,
+        clock: Clock | None = None,
+        recorder: Recorder | None = None,
+        guard: LoopGuard | None = None,
+        budget_store: BudgetStore | None = None,
+        redaction: Redaction | None = None,
+        max_input_chars: int = MAX_INPUT_CHARS,
+        keep_content: bool = True,
+    ) -> None:
+        self._models = dict(models or {})
+        self._default = default if default is not None else DEFAULT_NAME if DEFAULT_NAME in self._models else None
+        self._complete = None if complete is None else as_complete(complete)
+        self._clock = clock or SystemClock()
+        self._recorder = recorder or NullRecorder()
+        self._guard = guard
+        self._store = budget_store or MemoryBudget()
+        self._keep_content = keep_content
+        self._clients: dict[str, Client] = {}
+        self.redaction = redaction or Redaction()
+        self.max_input_chars = max_input_chars
+
+    @classmethod
+    def of_this_loop(cls) -> Judges:
+        """The registry of judges that run outside of any server or run: no entries, no budgets; any litellm name."""
+        loop = asyncio.get_running_loop()
+        if loop not in _by_loop:
+            _by_loop[loop] = cls()
+        return _by_loop[loop]
+
+    def settings(self, name: str | None) -> JudgeModelSettings:
+        """The entry of that name, else that litellm model; None names the default. Raises JudgeConfigError without one."""
+        chosen = name if name is not None else self._default
+        if chosen is None:
+            raise JudgeConfigError("no judge model is named, and none is configured as judge_models.default")
+        return self._models.get(chosen) or JudgeModelSettings(model=chosen)
+
+    def fingerprint(self, conversation: Conversation) -> str | None:
+        """What marks that evaluation's calls in their system message; None without a loop guard."""
+        return None if self._guard is None else self._guard.fingerprint(conversation.evaluation_id)
+
+    async def ask(
+        self,
+        conversation: Conversation,
+        *,
+        system: str,
+        user: str,
+        schema: Mapping[str, object],
+        read: Callable[[str], Read],
+        model: str | None = None,
+        settings: JudgeModelSettings | None = None,
+        complete: CompletionFunction | None = None,
+    ) -> Read:
+        """Ask once, and once more with more room where the answer was cut by its token limit; read what came.
+
+        Every call is appended to ``conversation.calls``. Raises UnusableAnswer, BudgetSpent, JudgeUnavailable or another
+        JudgeError.
+        """
+        client = self._client(model, settings, complete)
+        request = ModelRequest(
+            model=client.model,
+            system=system,
+            user=user,
+            conversation_id=conversation.id,
+            schema=schema,
+            max_output_tokens=client.room,
+            headers=self._headers(conversation),
+        )
+        answer = await self._answer(client, request, conversation)
+        try:
+            return read(answer.text)
+        except UnusableAnswer:
+            if not answer.cut:
+                raise
+        answer = await self._answer(client, replace(request, max_output_tokens=_more_room(client.room)), conversation)
+        try:
+            return read(answer.text)
+        except UnusableAnswer as error:
+            if answer.cut:
+                raise UnusableAnswer("the answer was cut by its token limit, also with more room") from error
+            raise
+
+    async def aclose(self) -> None:
+        """Close the connections to models. The registry can be used again; it opens new ones."""
+        clients, self._clients = self._clients, {}
+        for client in clients.values():
+            await client.aclose()
+
+    def _client(
+        self, model: str | None, settings: JudgeModelSettings | None, complete: CompletionFunction | None
+    ) -> Client:
+        given = complete or given_completion()
+        function = self._complete if given is None else as_complete(given)
+        if function is not None:
+            return Client(model=model or self._default or "completion function", complete=function)
+        found = settings or self.settings(model)
+        name = model or (self._default if settings is None else None) or found.model
+        key = name if settings is None else f"{name} at {found.api_base}"
+        if key not in self._clients:
+            self._clients[key] = model_client(name, found, self._store)
+        return self._clients[key]
+
+    async def _answer(self, client: Client, request: ModelRequest, conversation: Conversation) -> ModelAnswer:
+        """The answer of the model, or of the first of its fallbacks that is not down."""
+        try:
+            return await self._call(client, request, conversation)
+        except JudgeUnavailable:
+            for name in client.fallbacks:
+                fallback = self._client(name, None, None)
+                with contextlib.suppress(JudgeUnavailable):
+                    return await self._call(fallback, replace(request, model=fallback.model), conversation)
+            raise
+
+    async def _call(self, client: Client, request: ModelRequest, conversation: Conversation) -> ModelAnswer:
+        started = self._clock.now_ns()
+        answer: ModelAnswer | None = None
+        problem: str | None = None
+        try:
+            async with client.turn(request, self._clock) as turn:
+                started = self._clock.now_ns()
+                answer = await client.complete(request)
+                await turn.book(answer)
+            self._count(client, answer)
+            return answer
+        except BaseException as error:
+            problem = str(error) or type(error).__name__
+            raise
+        finally:
+            conversation.calls.append(self._record(client, request, answer, problem, started))
+
+    def _record(
+        self, client: Client, request: ModelRequest, answer: ModelAnswer | None, problem: str | None, started: int
+    ) -> JudgeCall:
+        kept = self._keep_content
+        return JudgeCall(
+            conversation_id=request.conversation_id,
+            requested_model=client.model,
+            answered_model=answer.model if answer else None,
+            response_id=answer.response_id if answer else None,
+            system_message=request.system if kept else None,
+            user_message=request.user if kept else None,
+            answer=self.redaction.text(answer.text) if kept and answer else None,
+            input_tokens=answer.input_tokens if answer else None,
+            output_tokens=answer.output_tokens if answer else None,
+            cost_usd=answer.cost_usd if answer else None,
+            error=problem,
+            started_ns=started,
+            ended_ns=self._clock.now_ns(),
+        )
+
+    def _count(self, client: Client, answer: ModelAnswer) -> None:
+        labels = {"gen_ai.request.model": client.model}
+        for kind, tokens in (("input", answer.input_tokens), ("output", answer.output_tokens)):
+            if tokens:
+                self._recorder.record("otel_eval.judge.tokens", tokens, {**labels, "gen_ai.token.type": kind})
+        if answer.cost_usd:
+            self._recorder.record("otel_eval.judge.cost", answer.cost_usd, labels)
+
+    def _headers(self, conversation: Conversation) -> dict[str, str]:
+        seed = conversation.evaluation_id
+        trace_id = digest("judge-trace", seed)[:32] if self._guard is None else self._guard.trace_id(seed)
+        return {
+            "traceparent": f"00-{trace_id}-{span_id_of(seed, conversation.id)}-01",
+            "baggage": f"{BAGGAGE_KEY}={seed}",
+        }
+
+
+_by_loop: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, Judges] = weakref.WeakKeyDictionary()
+
+
+def _more_room(room: int | None) -> int:
+    return _ROOM_WHERE_NONE_WAS_SET if room is None else room * _MORE_ROOM

@@ -104,6 +104,13 @@ INSTRUMENTS: tuple[Instrument, ...] = (
         labels=(*EVALUATION_LABELS, "otel_eval.reason"),
     ),
     Instrument(
+        name="otel_eval.evaluation.cost",
+        kind="counter",
+        unit="{USD}",
+        description="What the judge calls of evaluations cost, in US dollars, where a price is known.",
+        labels=EVALUATION_LABELS,
+    ),
+    Instrument(
         name="otel_eval.interactions",
         kind="counter",
         unit="{interaction}",

@@ -1,0 +1,49 @@
+"""Showing how far an experiment has come."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TypeAlias
+
+from otel_eval.experiment.results import Attempt
+
+Progress: TypeAlias = Callable[[Attempt, int, int], None]
+"""Called after each attempt with the attempt, how many are done, and how many there will be."""
+
+
+@contextmanager
+def reporting(progress: Progress | None, total: int) -> Iterator[Progress]:
+    """The function to call after each attempt: the one given, else a bar on stderr where that is a terminal, else nothing."""
+    if progress is not None:
+        yield progress
+    elif total > 1 and sys.stderr.isatty():
+        with _bar(total) as report:
+            yield report
+    else:
+        yield _silent
+
+
+def _silent(attempt: Attempt, done: int, total: int) -> None:
+    """Say nothing."""
+
+
+@contextmanager
+def _bar(total: int) -> Iterator[Progress]:
+    from rich import progress as rich
+    from rich.console import Console
+
+    columns = (
+        rich.TextColumn("{task.description}"),
+        rich.BarColumn(),
+        rich.MofNCompleteColumn(),
+        rich.TimeElapsedColumn(),
+    )
+    with rich.Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("attempts", total=total)
+
+        def report(attempt: Attempt, done: int, total: int) -> None:
+            bar.update(task, completed=done, description=f"{attempt.case_id} run {attempt.run} {attempt.status}")
+
+        yield report

@@ -1,0 +1,181 @@
+"""Running the attempts of an experiment, each in a fresh session and trace."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from otel_eval.evaluators.contract import EvaluationContext, Evaluator
+from otel_eval.evaluators.contract import run as evaluate
+from otel_eval.experiment.cases import EvalCase
+from otel_eval.experiment.current import CurrentAttempt, entered, new_attempt
+from otel_eval.experiment.errors import InvalidExperiment
+from otel_eval.experiment.observe import Observation, as_judged, differing, observe
+from otel_eval.experiment.plan import Configured
+from otel_eval.experiment.progress import Progress, reporting
+from otel_eval.experiment.results import SETUP, TARGET, TELEMETRY, Attempt, EvaluatorRef, Result
+from otel_eval.experiment.target import Answered, ask
+from otel_eval.experiment.telemetry import Source
+from otel_eval.identity import evaluation_id
+from otel_eval.interaction import Interaction
+from otel_eval.outcome import Cause, Errored, Failed, Inconclusive, Outcome
+from otel_eval.record import Origin
+
+if TYPE_CHECKING:
+    from otel_eval.experiment.experiment import Experiment
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    case: EvalCase
+    run: int
+
+
+class Run:
+    """One run of an experiment."""
+
+    def __init__(self, experiment: Experiment) -> None:
+        self._experiment = experiment
+        self._jobs = [
+            _Job(case, run) for case in experiment.cases for run in range(1, experiment.repeat + 1)
+        ]  # fmt: skip
+        self._configured = Configured.of(experiment.config)
+        self._done: dict[int, Attempt] = {}
+
+    async def attempts(self) -> tuple[Attempt, ...]:
+        """All attempts, in the order of cases and runs, whatever order they ended in."""
+        for job in self._jobs:
+            self._evaluators(job.case)
+        experiment = self._experiment
+        exclusive = experiment.concurrency == 1
+        with reporting(experiment.progress, len(self._jobs)) as report:
+            async with experiment.telemetry.open(exclusive=exclusive) as source:
+                await self._work_off(source, report)
+        return tuple(self._done[index] for index in sorted(self._done))
+
+    async def _work_off(self, source: Source, report: Progress) -> None:
+        """Where one worker breaks (it is not the agent's or an evaluator's fault then), the others are cancelled."""
+        waiting = iter(enumerate(self._jobs))
+        number = min(self._experiment.concurrency, len(self._jobs))
+        workers = [asyncio.create_task(self._work(source, waiting, report)) for _ in range(number)]
+        try:
+            await asyncio.gather(*workers)
+        finally:
+            for worker in workers:
+                worker.cancel()
+            await asyncio.gather(*workers, return_exceptions=True)
+
+    async def _work(self, source: Source, waiting: Iterator[tuple[int, _Job]], report: Progress) -> None:
+        for index, job in waiting:
+            self._done[index] = await self._attempt(source, job)
+            report(self._done[index], len(self._done), len(self._jobs))
+
+    async def _attempt(self, source: Source, job: _Job) -> Attempt:
+        attempt = new_attempt(job.case.id, job.run, source.endpoints)
+        started_ns = time.time_ns()
+        unprepared = await self._prepare(job.case)
+        if unprepared is not None:
+            return self._ended(job, attempt, started_ns, results=(_own(SETUP, unprepared),))
+        watching = source.begin(attempt)
+        try:
+            with entered(attempt), source.inside(attempt):
+                answered = await ask(
+                    self._experiment.agent, job.case.command, self._experiment.reply, self._experiment.timeout
+                )
+        finally:
+            evidence = await source.finish(watching)
+        ended_ns = time.time_ns()
+        seen = observe(evidence)
+        results, judged = await self._judge(source, job, attempt, answered, seen)
+        traced = None if seen.interaction is None else seen.interaction.reply
+        return self._ended(
+            job, attempt, started_ns, ended_ns=ended_ns, results=results, interaction=judged,
+            reply=answered.reply, traced_reply=differing(traced, answered.reply), notes=seen.notes,
+        )  # fmt: skip
+
+    async def _prepare(self, case: EvalCase) -> Outcome | None:
+        if self._experiment.prepare is None:
+            return None
+        try:
+            prepared = self._experiment.prepare(case)
+            if inspect.isawaitable(prepared):
+                await prepared
+        except Exception as error:  # noqa: BLE001 - the user's function; the batch goes on without this attempt
+            return Errored(reason=f"{type(error).__name__}: {error}", error_type=type(error).__name__)
+        return None
+
+    async def _judge(
+        self, source: Source, job: _Job, attempt: CurrentAttempt, answered: Answered, seen: Observation
+    ) -> tuple[tuple[Result, ...], Interaction | None]:
+        judged = None
+        if seen.interaction is not None:
+            judged = as_judged(seen.interaction, job.case.command, answered.reply, attempt.session_id)
+        if answered.failure is not None:
+            kind = type(answered.failure).__name__
+            return (_own(TARGET, Failed(explanation=f"{kind}: {answered.failure}".rstrip(": "))),), judged
+        if answered.unreadable is not None:
+            return (_own(SETUP, Errored(reason=answered.unreadable, error_type="unreadable_reply")),), judged
+        if judged is None:
+            reason = seen.missing or source.no_telemetry(attempt)
+            return (_own(TELEMETRY, Inconclusive(reason=reason, cause=Cause.TELEMETRY)),), None
+        evaluators = (*self._evaluators(job.case), *self._configured.bound_to(judged))
+        results = await asyncio.gather(*(self._evaluate(evaluator, judged, job.case) for evaluator in evaluators))
+        return tuple(results), judged
+
+    async def _evaluate(self, evaluator: Evaluator, interaction: Interaction, case: EvalCase) -> Result:
+        started_ns = time.time_ns()
+        context = EvaluationContext(
+            evaluation_id=evaluation_id(
+                interaction_id=interaction.id, evaluator=evaluator.id, evaluator_version=evaluator.version
+            ),
+            evaluator_id=evaluator.id,
+            case_id=case.id,
+            expected=case.expected,
+            metadata=case.metadata,
+            origin=Origin.OFFLINE,
+            judges=self._configured.judges,
+        )
+        outcome = await evaluate(evaluator, interaction, context)
+        return Result(
+            evaluator=_ref(evaluator),
+            outcome=outcome,
+            judge_calls=tuple(context.judge_calls),
+            started_ns=started_ns,
+            ended_ns=time.time_ns(),
+        )
+
+    def _evaluators(self, case: EvalCase) -> tuple[Evaluator, ...]:
+        """Those of the experiment, then the case's; the same one said twice runs once."""
+        chosen: dict[str, Evaluator] = {}
+        for evaluator in (*self._experiment.evaluators, *case.evaluators):
+            before = chosen.setdefault(evaluator.id, evaluator)
+            if before.version != evaluator.version:
+                raise InvalidExperiment(f"case {case.id}: two different evaluators have the id {evaluator.id!r}")
+        return tuple(chosen.values())
+
+    def _ended(
+        self, job: _Job, attempt: CurrentAttempt, started_ns: int, *, ended_ns: int = 0, **found: Any
+    ) -> Attempt:
+        return Attempt(
+            case_id=job.case.id,
+            run=job.run,
+            command=job.case.command,
+            session=attempt.session_id,
+            trace_id=attempt.trace_id,
+            planned=tuple(_ref(evaluator) for evaluator in self._evaluators(job.case)),
+            started_ns=started_ns,
+            ended_ns=ended_ns or time.time_ns(),
+            **found,
+        )
+
+
+def _ref(evaluator: Evaluator) -> EvaluatorRef:
+    return EvaluatorRef(id=evaluator.id, check=evaluator.check, version=evaluator.version, kind=type(evaluator))
+
+
+def _own(check: str, outcome: Outcome) -> Result:
+    return Result(evaluator=EvaluatorRef(id=check, check=check), outcome=outcome)

@@ -1,0 +1,75 @@
+"""Calling the agent under test: sync or async, with a reply that is text."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answered:
+    """What the agent function did: a reply, or ``failure``, or a reply that could not be read (``unreadable``)."""
+
+    reply: str | None = None
+    failure: Exception | None = None
+    unreadable: str | None = None
+
+
+async def ask(
+    agent: Callable[[str], Any], command: str, reply: Callable[[Any], Any] | None, seconds: float | None
+) -> Answered:
+    """Call it once. A sync function runs in a thread, so that it may start an event loop of its own.
+
+    What it raises is its failure; cancellation passes. After so many ``seconds`` an async agent is cancelled; a thread
+    cannot be, so a sync one goes on unheard.
+    """
+    try:
+        async with asyncio.timeout(seconds) as limit:
+            returned = await _call(agent, command)
+    except TimeoutError as error:
+        return Answered(failure=TimeoutError(f"no reply within {seconds:g} s") if limit.expired() else error)
+    except Exception as error:  # noqa: BLE001 - the agent is the user's, and whatever it raises is the result
+        return Answered(failure=error)
+    return _read(returned, reply)
+
+
+async def _call(agent: Callable[[str], Any], command: str) -> Any:
+    if _is_async(agent):
+        return await agent(command)
+    returned, failure = await asyncio.to_thread(_in_thread, agent, command)
+    if failure is not None:
+        raise failure
+    return await returned if inspect.isawaitable(returned) else returned
+
+
+def _in_thread(agent: Callable[[str], Any], command: str) -> tuple[Any, Exception | None]:
+    """A future cannot carry StopIteration, and never ends where it should: so exceptions are carried as values."""
+    try:
+        return agent(command), None
+    except StopIteration as error:
+        return None, RuntimeError(f"the agent function raised StopIteration: {error}")
+    except Exception as error:  # noqa: BLE001 - raised again by the caller
+        return None, error
+
+
+def _is_async(agent: Callable[[str], Any]) -> bool:
+    return inspect.iscoroutinefunction(agent) or inspect.iscoroutinefunction(getattr(agent, "__call__", None))  # noqa: B004
+
+
+def _read(returned: Any, reply: Callable[[Any], Any] | None) -> Answered:
+    if reply is not None:
+        try:
+            returned = reply(returned)
+        except Exception as error:  # noqa: BLE001 - the experiment's own function, reported as its mistake
+            return Answered(unreadable=f"reply= raised {type(error).__name__}: {error}")
+    if returned is None or isinstance(returned, str):
+        return Answered(reply=returned)
+    kind = type(returned).__name__
+    if reply is not None:
+        return Answered(unreadable=f"reply= gave {kind}, not text")
+    return Answered(
+        unreadable=f"the agent function returned {kind}, not text: say where its text is, as in reply=lambda r: r.output"
+    )

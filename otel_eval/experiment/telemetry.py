@@ -1,0 +1,133 @@
+"""Where an experiment reads the agent's telemetry from: this process, or the wire.
+
+Both are values that an experiment is given; :meth:`open` starts what they need and gives a :class:`Source`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, asynccontextmanager
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from otel_eval.experiment.current import CurrentAttempt
+from otel_eval.experiment.evidence import Evidence
+
+
+class Source(Protocol):
+    """Telemetry while the attempts of one experiment run."""
+
+    @property
+    def endpoints(self) -> dict[str, str | None]:
+        """Where it listens: ``grpc`` and ``http``, None where it does not."""
+        ...
+
+    def begin(self, attempt: CurrentAttempt) -> Watching:
+        """Collect for this attempt from now on."""
+        ...
+
+    def inside(self, attempt: CurrentAttempt) -> AbstractContextManager[None]:
+        """What surrounds the call of the agent function."""
+        ...
+
+    async def finish(self, watching: Watching) -> Evidence:
+        """All of the attempt's evidence, once it is whole or not worth waiting for any longer."""
+        ...
+
+    def no_telemetry(self, attempt: CurrentAttempt) -> str:
+        """Why nothing came, for people."""
+        ...
+
+
+class Telemetry(Protocol):
+    """A setting of an experiment: where the agent's telemetry comes from."""
+
+    def open(self, *, exclusive: bool) -> AbstractAsyncContextManager[Source]:
+        """Start to listen. ``exclusive``: attempts run one at a time, so what starts meanwhile is the attempt's."""
+        ...
+
+
+class Watching:
+    """One attempt's evidence as it arrives, with a way to wait for more."""
+
+    def __init__(self, attempt: CurrentAttempt, *, exclusive: bool) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._changed = asyncio.Event()
+        self.evidence = Evidence(
+            trace_id=attempt.trace_id,
+            root_span_id=attempt.span_id,
+            session=attempt.session_id,
+            exclusive=exclusive,
+            on_change=self._on_change,
+        )
+
+    async def change(self, seconds: float) -> bool:
+        """Return True once something arrived, False after so many seconds without."""
+        try:
+            async with asyncio.timeout(max(seconds, 0)):
+                await self._changed.wait()
+        except TimeoutError:
+            return False
+        self._changed.clear()
+        return True
+
+    def _on_change(self) -> None:
+        if not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._changed.set)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InProcess:
+    """The agent runs in this process, instrumented with the OpenTelemetry SDK.
+
+    Providers that are None are the global ones; where there are none, the experiment installs some. ``patience`` (seconds)
+    is how long spans that started may take to end once the agent function returned.
+    """
+
+    tracer_provider: Any = None
+    logger_provider: Any = None
+    patience: float = 10.0
+
+    @asynccontextmanager
+    async def open(self, *, exclusive: bool) -> AsyncIterator[Source]:
+        """Add our processors to the providers, once; they do nothing between attempts."""
+        from otel_eval.experiment.capture import Capture, inside
+
+        capture = Capture(self.tracer_provider, self.logger_provider)
+        yield _ThisProcess(capture, inside, exclusive, self.patience)
+
+
+class _ThisProcess:
+    endpoints: dict[str, str | None] = {}  # noqa: RUF012 - nowhere, for good
+
+    def __init__(self, capture: Any, inside: Any, exclusive: bool, patience: float) -> None:
+        self._capture = capture
+        self._exclusive = exclusive
+        self._patience = patience
+        self.inside = inside
+
+    def begin(self, attempt: CurrentAttempt) -> Watching:
+        watching = Watching(attempt, exclusive=self._exclusive)
+        self._capture.attribution.watch(watching.evidence)
+        return watching
+
+    async def finish(self, watching: Watching) -> Evidence:
+        """The trace is whole when every span that was seen starting has ended."""
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + self._patience
+        try:
+            while watching.evidence.open and await watching.change(deadline - loop.time()):
+                pass
+        finally:
+            self._capture.attribution.release(watching.evidence)
+        return watching.evidence
+
+    def no_telemetry(self, attempt: CurrentAttempt) -> str:
+        strays = self._capture.attribution.stray_spans
+        if strays:
+            return (
+                f"{strays} spans began traces of their own, without the session id of an attempt, while several attempts "
+                "ran: set concurrency=1, or current_attempt().session_id as the conversation's id"
+            )
+        return str(self._capture.no_telemetry(attempt))

@@ -15,7 +15,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
+from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, OperationalError
 from sqlalchemy.pool import StaticPool
 
 from otel_eval.ledger.errors import LedgerError, LedgerNotFound, LedgerUnavailable
@@ -129,5 +129,7 @@ def _mapped() -> Iterator[None]:
     """SQLAlchemy's errors as ours: the driver's words, without the statement and its parameters (they hold content)."""
     try:
         yield
-    except DBAPIError as error:
+    except OperationalError as error:
         raise LedgerUnavailable(f"the ledger's database did not take it: {error.orig}") from error
+    except DBAPIError as error:
+        raise LedgerError(f"the ledger's database refused it: {error.orig}") from error

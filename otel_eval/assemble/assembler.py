@@ -1,0 +1,164 @@
+"""``assemble``: the spans and log records of any number of traces into Interactions. Pure and deterministic.
+
+The result depends on the set of spans and records alone: not on their order, their batches, or how often each came. Live
+traffic, recorded files and experiments all come through here; what is live-only is *when* (``completion.py``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from otel_eval.assemble.bare import Loop, is_answered, loops_of
+from otel_eval.assemble.calls import Call, calls_of
+from otel_eval.assemble.interactions import Evidence, interaction_of, turn_asked
+from otel_eval.assemble.nodes import Node, collect, join, observe
+from otel_eval.assemble.runs import Run, runs_of
+from otel_eval.assemble.tools import handoff_test, tool_spans
+from otel_eval.assemble.totals import with_totals
+from otel_eval.assemble.tree import Tree
+from otel_eval.conventions.facts import Kind, Note
+from otel_eval.conventions.messages import calls_in
+from otel_eval.identity import interaction_id
+from otel_eval.interaction import Interaction
+from otel_eval.signals import LogRecord, Span
+
+
+def assemble(spans: Iterable[Span], logs: Iterable[LogRecord] = ()) -> tuple[Interaction, ...]:
+    """The Interactions that the spans and log records tell of, in the order of their start, outer before nested."""
+    notes = [note for record in logs if (note := join(record)) is not None]
+    return assemble_nodes([observe(span) for span in spans], notes)
+
+
+def assemble_nodes(nodes: Iterable[Node], notes: Iterable[Note] = ()) -> tuple[Interaction, ...]:
+    """As :func:`assemble`, from what :func:`observe` and :func:`join` kept.
+
+    Give all nodes of a trace; and all traces of a bare loop together (see :func:`otel_eval.assemble.evidence.tie_keys`).
+    """
+    by_trace: dict[str, list[Node]] = {}
+    for node in collect(nodes, notes):
+        by_trace.setdefault(node.trace_id, []).append(node)
+    trees = {trace_id: Tree(members) for trace_id, members in sorted(by_trace.items())}
+    runs = {trace_id: runs_of(tree, _asked_alone) for trace_id, tree in trees.items()}
+    evidence = [found for trace_runs in runs.values() for found in _evidence_of_runs(trace_runs)]
+    evidence += _evidence_of_loops(trees, [run for trace_runs in runs.values() for run in trace_runs], evidence)
+    return with_totals([(found, interaction_of(found)) for found in sorted(evidence, key=_order)])
+
+
+def _order(evidence: Evidence) -> tuple[int, str, str]:
+    nodes = evidence.frames or evidence.nodes
+    return min(node.started_ns for node in nodes), evidence.trace_id, evidence.span_id
+
+
+def _asked_alone(run: Run) -> str | None:
+    return turn_asked(_evidence(run, {}, ())).asked
+
+
+def _evidence_of_runs(runs: Sequence[Run]) -> list[Evidence]:
+    made: dict[int, Evidence] = {}
+    names = [name for run in runs if (name := run.name()) is not None]
+    for run in reversed(runs):  # inner before outer
+        made[id(run)] = _evidence(run, made, names)
+    return [made[id(run)] for run in runs]
+
+
+def _evidence(run: Run, made: dict[int, Evidence], names: Sequence[str]) -> Evidence:
+    own_name = run.name()
+    members = list(run.members)
+    inside = set(run.inside_tool)
+    for later in run.in_a_row:
+        members += later.members
+        inside |= later.inside_tool
+    trees = {run.root.trace_id: run.tree}
+    calls = calls_of(members, trees)
+    return Evidence(
+        trace_id=run.root.trace_id,
+        span_id=run.root.span_id,
+        frames=run.frames,
+        steps=[node for node in members if node.kind() is Kind.STEP and node.span_id not in inside],
+        calls=[call for call in calls if call.node.span_id not in inside],
+        inner_calls=[call for call in calls if call.node.span_id in inside],
+        tools=tool_spans(members, run.tree, inside),
+        nodes=members,
+        agent=own_name,
+        is_handoff=handoff_test(name for name in names if name != own_name),
+        later=[made[id(later)] for later in run.in_a_row if id(later) in made],
+        parent_id=None if run.parent is None else interaction_id(run.parent.root.trace_id, run.parent.root.span_id),
+    )
+
+
+def _evidence_of_loops(trees: dict[str, Tree], runs: Sequence[Run], told: Sequence[Evidence]) -> list[Evidence]:
+    taken = {node.key for run in runs for node in (*run.frames, *run.members)}
+    free = [node for tree in trees.values() for node in tree.by_id.values() if node.key not in taken]
+    known = {call.facts.response_id for found in told for call in (*found.calls, *found.inner_calls)}
+    calls = [
+        call for call in calls_of(free, trees) if call.facts.response_id is None or call.facts.response_id not in known
+    ]
+    calls = _adopt(calls, told)
+    loops = loops_of(calls, trees)
+    for node in free:
+        if node.kind() is Kind.TOOL:
+            _place_tool(node, loops, trees)
+    return [_evidence_of_loop(loop, trees) for loop in loops]
+
+
+def _adopt(calls: Sequence[Call], told: Sequence[Evidence]) -> list[Call]:
+    """Calls in traces of their own (the context was lost) go to the one agent that ran around them and shows no calls."""
+    silent = [found for found in told if found.parent_id is None and not found.calls and not found.inner_calls]
+    left: list[Call] = []
+    for call in calls:
+        around = [found for found in silent if _encloses(found, call.node)]
+        if len(around) == 1:
+            around[0].calls = sorted([*around[0].calls, call], key=lambda call: call.node.order)
+        else:
+            left.append(call)
+    return left
+
+
+def _encloses(found: Evidence, node: Node) -> bool:
+    frame = found.frames[0]
+    return (
+        frame.started_ns <= node.started_ns
+        and node.ended_ns <= frame.ended_ns
+        and frame.resource.attributes.get("service.name") == node.resource.attributes.get("service.name")
+        and frame.trace_id != node.trace_id
+    )
+
+
+def _place_tool(node: Node, loops: Sequence[Loop], trees: dict[str, Tree]) -> None:
+    """A tool's span without an agent's goes to the loop that asked for that call, else to the only loop around it."""
+    assert node.facts is not None
+    tree = trees[node.trace_id]
+    if any(above.kind() is Kind.TOOL for above in tree.ancestors(node)):
+        return
+    call_id = node.facts.call_id
+    asking = [loop for loop in loops if call_id is not None and call_id in _asked_ids(loop)]
+    path = set(tree.path_ids(node))
+    around = [loop for loop in loops if loop.trace_id == node.trace_id and (not loop.path or loop.path[-1] in path)]
+    for choice in (asking, around):
+        if len(choice) == 1:
+            choice[0].tools.append(node)
+            return
+
+
+def _asked_ids(loop: Loop) -> set[str | None]:
+    return {part.call_id for call in loop.calls for message in call.output for part in calls_in(message)}
+
+
+def _evidence_of_loop(loop: Loop, trees: dict[str, Tree]) -> Evidence:
+    nodes = sorted([*(span for call in loop.calls for span in call.spans), *loop.tools], key=lambda node: node.order)
+    tree = trees[loop.trace_id]
+    dangling = bool(loop.path) and loop.path[0] not in tree.by_id
+    names = [node.facts.agent for node in nodes if node.facts is not None and node.facts.agent]
+    return Evidence(
+        trace_id=loop.trace_id,
+        span_id=loop.span_id,
+        frames=(),
+        steps=(),
+        calls=loop.calls,
+        inner_calls=(),
+        tools=[span for node in loop.tools for span in tool_spans([node], trees[node.trace_id], set())],
+        nodes=nodes,
+        agent=names[0] if names else None,
+        is_handoff=handoff_test(()),
+        complete=is_answered(loop) and not dangling,
+    )

@@ -1,0 +1,203 @@
+"""Bare loops: model calls without an agent's span, grouped by their growing history, also across traces.
+
+A call continues another if its input begins with the other's input followed by the other's output. Where a user speaks
+in between, it begins the next turn: an Interaction of its own. Calls whose content was not captured can only be told to
+belong together by being below one span.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from otel_eval.assemble.calls import Call
+from otel_eval.assemble.nodes import Node
+from otel_eval.assemble.tools import canonical
+from otel_eval.assemble.transcript import final_text
+from otel_eval.assemble.tree import Tree
+from otel_eval.conventions.messages import asks, calls_in, results_in
+from otel_eval.identity import digest
+from otel_eval.interaction import Message, ToolCallPart
+
+
+@dataclass(slots=True, kw_only=True)
+class Loop:
+    """The calls of one turn, in order, and where the Interaction hangs."""
+
+    calls: list[Call]
+    trace_id: str = ""
+    span_id: str = ""
+    path: tuple[str, ...] = ()
+    tools: list[Node] = field(default_factory=list)
+
+
+def loops_of(calls: Sequence[Call], trees: dict[str, Tree]) -> list[Loop]:
+    """The loops among the calls, each under the id of its common parent where that parent is its own alone."""
+    loops = [Loop(calls=chain) for chain in _chains(calls, trees)]
+    for loop in loops:
+        loop.path = _common_path(loop.calls, trees)
+    owners = Counter((loop.calls[0].node.trace_id, loop.path[-1]) for loop in loops if loop.path)
+    for loop in loops:
+        first = loop.calls[0].node
+        loop.trace_id = first.trace_id
+        shared = not loop.path or owners[first.trace_id, loop.path[-1]] > 1
+        loop.span_id = first.span_id if shared else loop.path[-1]
+    return loops
+
+
+def _common_path(calls: Sequence[Call], trees: dict[str, Tree]) -> tuple[str, ...]:
+    """The spans that all calls are below, from the top; none where they are in several traces."""
+    if len({call.node.trace_id for call in calls}) > 1:
+        return ()
+    paths = [trees[call.node.trace_id].path_ids(call.node) for call in calls]
+    common: list[str] = []
+    for ids in zip(*paths, strict=False):
+        if len(set(ids)) > 1:
+            break
+        common.append(ids[0])
+    return tuple(common)
+
+
+def _chains(calls: Sequence[Call], trees: dict[str, Tree]) -> list[list[Call]]:
+    told = [call for call in calls if call.input]
+    parents = _continuations(told)
+    chain_of: dict[tuple[str, str], list[Call]] = {}
+    chains: list[list[Call]] = []
+    for call in sorted(told, key=lambda call: (len(call.input), call.node.order)):
+        before = parents.get(call.node.key)
+        chain = chain_of[before.node.key] if before is not None else []
+        if before is None:
+            chains.append(chain)
+        chain.append(call)
+        chain_of[call.node.key] = chain
+    _place_untold([call for call in calls if not call.input], chains, trees)
+    for chain in chains:
+        chain.sort(key=lambda call: call.node.order)
+    return sorted(chains, key=lambda chain: chain[0].node.order)
+
+
+def _continuations(calls: Sequence[Call]) -> dict[tuple[str, str], Call]:
+    """For each call the one of the same turn that it continues."""
+    by_prefix: dict[str, list[Call]] = {}
+    keys = {call.node.key: [message_key(message) for message in _spoken(call.input)] for call in calls}
+    for call in calls:
+        by_prefix.setdefault(_prefix_key(keys[call.node.key]), []).append(call)
+    taken: dict[tuple[str, str], Call] = {}
+    used: set[tuple[str, str]] = set()
+    for call in sorted(calls, key=lambda call: call.node.order):
+        spoken, mine = _spoken(call.input), keys[call.node.key]
+        best: Call | None = None
+        for length in range(len(mine), 0, -1):
+            if length < len(mine) and asks(spoken[length]):
+                break  # a user speaks: what is before belongs to an earlier turn
+            candidates = [
+                other
+                for other in by_prefix.get(_prefix_key(mine[:length]), ())
+                if other.node.key != call.node.key
+                and other.node.order < call.node.order
+                and other.node.key not in used
+                and _continues(other, spoken[length:])
+            ]
+            if candidates:
+                best = max(candidates, key=lambda other: (_shares_ids(other, spoken[length:]), other.node.order))
+                break
+        if best is None:
+            best = _by_call_ids(call, calls, used)
+        if best is not None:
+            taken[call.node.key] = best
+            used.add(best.node.key)
+    return taken
+
+
+def _spoken(messages: Sequence[Message]) -> list[Message]:
+    return [message for message in messages if message.role != "system"]
+
+
+def _continues(before: Call, rest: Sequence[Message]) -> bool:
+    """Whether the rest of a later call's input begins with what the earlier one answered."""
+    if not rest:
+        return before.facts.failure is not None  # the same input again: a retry
+    if not before.output:
+        return before.facts.failure is None and rest[0].role == "assistant"
+    said = [part for message in before.output for part in calls_in(message)]
+    shown: list[ToolCallPart] = []
+    for message in rest:
+        if message.role != "assistant":
+            break
+        shown += calls_in(message)
+    if said or shown:
+        return sorted((part.name, canonical(part.arguments)) for part in said) == sorted(
+            (part.name, canonical(part.arguments)) for part in shown
+        ) or bool({part.call_id for part in said if part.call_id} & {part.call_id for part in shown if part.call_id})
+    return (final_text(before.output) or "").strip() == (rest[0].text or "").strip()
+
+
+def _shares_ids(before: Call, rest: Sequence[Message]) -> int:
+    mine = {part.call_id for message in before.output for part in calls_in(message) if part.call_id}
+    return len(mine & {part.call_id for message in rest for part in (*calls_in(message), *results_in(message))})
+
+
+def _by_call_ids(call: Call, calls: Sequence[Call], used: set[tuple[str, str]]) -> Call | None:
+    """Where histories were trimmed or rewritten: the call that asked for the tools whose results come last, if it is one."""
+    wanted: set[str] = set()
+    for message in reversed(call.input):
+        found = {part.call_id for part in results_in(message) if part.call_id}
+        if not found:
+            break
+        wanted |= found
+    if not wanted:
+        return None
+    askers = [
+        other
+        for other in calls
+        if other.node.key not in used
+        and other.node.order < call.node.order
+        and wanted & {part.call_id for message in other.output for part in calls_in(message)}
+    ]
+    return askers[0] if len(askers) == 1 else None
+
+
+def message_key(message: Message) -> str:
+    """Equal for messages that say the same, whatever their ids."""
+    calls = [(part.name, canonical(part.arguments)) for part in calls_in(message)]
+    results = [canonical(part.result) for part in results_in(message)]
+    return digest(message.role, (message.text or "").strip(), repr(calls), repr(results))
+
+
+def _prefix_key(keys: Sequence[str]) -> str:
+    return digest(*keys)
+
+
+def _place_untold(calls: Iterable[Call], chains: list[list[Call]], trees: dict[str, Tree]) -> None:
+    """Calls without content: with the only chain below the same span, else with one another below it, else alone."""
+    by_parent: dict[tuple[str, str], list[Call]] = {}
+    for call in calls:
+        path = trees[call.node.trace_id].path_ids(call.node)
+        by_parent.setdefault((call.node.trace_id, path[-1] if path else call.node.span_id), []).append(call)
+    for (trace_id, parent), untold in sorted(by_parent.items()):
+        there = [
+            chain
+            for chain in chains
+            if any(parent in trees[trace_id].path_ids(c.node) for c in chain if c.node.trace_id == trace_id)
+        ]
+        if len(there) == 1:
+            there[0].extend(untold)
+        elif len(there) > 1 and (running := _running(there, untold)) is not None:
+            running.extend(untold)
+        else:
+            chains.append(list(untold))
+
+
+def _running(chains: Sequence[list[Call]], untold: Sequence[Call]) -> list[Call] | None:
+    """The chain that was waiting for an answer when the calls began."""
+    start = min(call.node.started_ns for call in untold)
+    before = [chain for chain in chains if chain[0].node.started_ns <= start]
+    waiting = [chain for chain in before if final_text(max(chain, key=lambda c: c.node.ended_ns).output) is None]
+    return waiting[0] if len(waiting) == 1 else None
+
+
+def is_answered(loop: Loop) -> bool:
+    """Whether the last call gave a text and asked for no tool, or failed: nothing more is to come."""
+    last = max(loop.calls, key=lambda call: (call.node.ended_ns, call.node.order))
+    return last.facts.failure is not None or final_text(last.output) is not None

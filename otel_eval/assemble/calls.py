@@ -1,0 +1,123 @@
+"""Model calls: one for each call of a model, however many instrumentations wrote a span of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from otel_eval.assemble.nodes import Node
+from otel_eval.assemble.tree import Tree
+from otel_eval.conventions.facts import Facts, Kind, fill
+from otel_eval.interaction import Message, ModelCall, Usage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """One call of a model: the span that stands for it, and what all its spans say together."""
+
+    node: Node
+    facts: Facts
+    spans: tuple[Node, ...]
+
+    @property
+    def input(self) -> tuple[Message, ...]:
+        """The messages that went in; none where they were not captured."""
+        return self.facts.input or ()
+
+    @property
+    def output(self) -> tuple[Message, ...]:
+        """The messages that came out."""
+        return self.facts.output or ()
+
+    def model_call(self) -> ModelCall:
+        """As the domain has it."""
+        return ModelCall(
+            span_id=self.node.span_id,
+            model=self.facts.model,
+            response_id=self.facts.response_id,
+            finish_reasons=self.facts.finish_reasons,
+            usage=self.facts.usage,
+            failure=self.facts.failure,
+            started_ns=self.node.started_ns or None,
+            ended_ns=self.node.ended_ns or None,
+        )
+
+
+def calls_of(nodes: Iterable[Node], tree_of: dict[str, Tree]) -> list[Call]:
+    """The model calls among the nodes, in the order of their start.
+
+    A model's span below another is the same call written twice, unless there are several of them (a retry inside): then
+    those are the calls, and the outer one is a frame. Two spans with the same response id are one call, too, wherever
+    they are.
+    """
+    spans = [node for node in nodes if node.kind() is Kind.MODEL]
+    groups = _by_response(_nested(spans, tree_of))
+    calls = [_merged(group) for group in groups]
+    return sorted(calls, key=lambda call: call.node.order)
+
+
+def _nested(spans: Sequence[Node], tree_of: dict[str, Tree]) -> list[list[Node]]:
+    present = {node.key for node in spans}
+    inner: dict[tuple[str, str], list[Node]] = {}
+    outermost: list[Node] = []
+    for node in spans:
+        above = _model_above(node, tree_of[node.trace_id])
+        if above is None or above.key not in present:
+            outermost.append(node)
+        else:
+            inner.setdefault(above.key, []).append(node)
+
+    def gather(node: Node) -> list[list[Node]]:
+        below = inner.get(node.key, [])
+        if not below:
+            return [[node]]
+        if len(below) == 1:
+            first, *rest = gather(below[0])
+            return [[node, *first], *rest] if not rest else [[node], *([first, *rest])][1:]
+        return [group for child in below for group in gather(child)]
+
+    return [group for node in outermost for group in gather(node)]
+
+
+def _model_above(node: Node, tree: Tree) -> Node | None:
+    for above in tree.ancestors(node):
+        if above.kind() is Kind.MODEL:
+            return above
+        if above.kind() is not Kind.OTHER:
+            return None
+    return None
+
+
+def _by_response(groups: list[list[Node]]) -> list[list[Node]]:
+    merged: list[list[Node]] = []
+    seen: dict[str, list[Node]] = {}
+    for group in groups:
+        ids = {node.facts.response_id for node in group if node.facts is not None and node.facts.response_id}
+        known = next((seen[response_id] for response_id in sorted(ids) if response_id in seen), None)
+        if known is None:
+            known = []
+            merged.append(known)
+        known.extend(group)
+        for response_id in ids:
+            seen[response_id] = known
+    return merged
+
+
+def _merged(group: list[Node]) -> Call:
+    """The content of whichever has it, outermost first; the outermost span with content stands for the call."""
+    told = [node for node in group if node.facts is not None and (node.facts.input or node.facts.output)]
+    ordered = told + [node for node in group if node not in told]
+    facts = ordered[0].facts
+    assert facts is not None  # a node of the kind MODEL has facts
+    for node in ordered[1:]:
+        assert node.facts is not None
+        facts = fill(facts, node.facts)
+    return Call(node=group[0], facts=facts, spans=tuple(group))
+
+
+def usage_of_calls(calls: Iterable[Call]) -> Usage:
+    """The sum over the calls: each counted once."""
+    total = Usage()
+    for call in calls:
+        total += call.facts.usage
+    return total

@@ -1,0 +1,90 @@
+"""Naming what the telemetry does not carry, and the setting that would close the gap."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from otel_eval.conventions.facts import Facts
+from otel_eval.interaction import Gap, GapKind, Interaction, Usage
+
+if TYPE_CHECKING:
+    from otel_eval.assemble.interactions import Evidence
+
+_MARKED = {"asked": ("input",), "history": ("input",), "reply": ("output",), "system": ("system", "input")}
+
+
+def named(interaction: Interaction, evidence: Evidence) -> Interaction:
+    """The Interaction with a gap for each field that is not there, or not there whole."""
+    return replace(interaction, gaps=tuple(_gaps(interaction, evidence)))
+
+
+def setting_of(evidence: Evidence) -> str | None:
+    """What turns content on: as the calls' instrumentation says, else the frame's."""
+    settings = [call.facts.setting for call in evidence.calls] + [facts.setting for facts in evidence.frame_facts()]
+    return next((setting for setting in settings if setting is not None), None)
+
+
+def _gaps(interaction: Interaction, evidence: Evidence) -> Iterator[Gap]:
+    setting = setting_of(evidence)
+    conversation = [*evidence.frame_facts(), *(call.facts for call in evidence.calls)]
+    absent = GapKind.NOT_CAPTURED if interaction.complete else GapKind.INCOMPLETE
+    if interaction.asked is None:
+        yield _gap("asked", conversation, absent, setting)
+    elif _truncated(conversation, "input") and not any(facts.asked for facts in conversation):
+        yield Gap(field="asked", kind=GapKind.TRUNCATED)
+    if interaction.reply is None and interaction.failure is None:
+        yield _gap("reply", conversation, absent, setting)
+    if not _tells_tools(interaction, evidence):
+        yield _gap("tool_calls", conversation, absent, setting)
+    elif any(
+        mark.kind in (GapKind.DROPPED, GapKind.TRUNCATED) and mark.field in ("*", "output")
+        for f in conversation
+        for mark in f.marks
+    ):
+        yield Gap(field="tool_calls", kind=GapKind.DROPPED if _dropped(conversation) else GapKind.TRUNCATED)
+    if not interaction.model_calls:
+        yield Gap(field="model_calls", kind=absent)
+    if interaction.usage == Usage():
+        yield Gap(field="usage", kind=absent)
+    if interaction.system is None:
+        yield _gap("system", conversation, absent, setting)
+    if not any(facts.input for facts in conversation):
+        yield _gap("history", conversation, absent, setting)
+    for field, value in (("session", interaction.session), ("agent", interaction.agent)):
+        if value is None:
+            yield Gap(field=field, kind=GapKind.DROPPED if _dropped(conversation) else absent)
+
+
+def _gap(field: str, conversation: list[Facts], absent: GapKind, setting: str | None) -> Gap:
+    kinds = {
+        mark.kind
+        for facts in conversation
+        for mark in facts.marks
+        if mark.field in _MARKED.get(field, ("input", "output"))
+    }
+    for kind in (GapKind.REDACTED, GapKind.TRUNCATED):
+        if kind in kinds:
+            return Gap(field=field, kind=kind, setting=setting if kind is GapKind.REDACTED else None)
+    if _dropped(conversation):
+        return Gap(field=field, kind=GapKind.DROPPED, setting="OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT")
+    return Gap(field=field, kind=absent, setting=setting if absent is GapKind.NOT_CAPTURED else None)
+
+
+def _truncated(conversation: list[Facts], field: str) -> bool:
+    return any(mark.kind is GapKind.TRUNCATED and mark.field == field for facts in conversation for mark in facts.marks)
+
+
+def _dropped(conversation: list[Facts]) -> bool:
+    return any(mark.field == "*" for facts in conversation for mark in facts.marks)
+
+
+def _tells_tools(interaction: Interaction, evidence: Evidence) -> bool:
+    """Whether the telemetry would show a tool call if there were one: by spans of tools, or in what the model answered."""
+    if interaction.tool_calls or evidence.tools or any(facts.output for facts in evidence.frame_facts()):
+        return True
+    if interaction.failure is not None and not evidence.calls:
+        return any(facts.input for facts in evidence.frame_facts())
+    answered = [call for call in evidence.calls if call.facts.failure is None]
+    return bool(evidence.calls) and all(call.output or call.facts.output is not None for call in answered)

@@ -1,0 +1,252 @@
+"""One run, or one bare loop of model calls, into an Interaction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from otel_eval.assemble import gaps as gaps_
+from otel_eval.assemble.calls import Call, usage_of_calls
+from otel_eval.assemble.nodes import Node
+from otel_eval.assemble.tools import Asked, ToolSpan, asked_in, merge, tool_calls
+from otel_eval.assemble.transcript import (
+    asked_at,
+    attachments_in,
+    final_text,
+    history_before,
+    reply_in,
+    system_in,
+    turn_of,
+)
+from otel_eval.conventions.facts import Facts
+from otel_eval.identity import interaction_id
+from otel_eval.interaction import Attachment, Failure, Interaction, Link, Message, ToolCall, Usage
+
+T = TypeVar("T")
+
+
+@dataclass(slots=True, kw_only=True)
+class Evidence:
+    """All that one Interaction is made of.
+
+    ``frames``: the spans that stand for the invocation, outermost first; none for a bare loop. ``steps``: other spans of
+    it that may carry content. ``calls``: the model's calls of the conversation; ``inner_calls``: those that tools made.
+    ``agents``: the other agents' names, for telling handoffs. ``later``: the agents that took over, in order.
+    """
+
+    trace_id: str
+    span_id: str
+    frames: Sequence[Node]
+    steps: Sequence[Node]
+    calls: Sequence[Call]
+    inner_calls: Sequence[Call]
+    tools: Sequence[ToolSpan]
+    nodes: Sequence[Node]
+    agent: str | None
+    is_handoff: Callable[[str], bool]
+    later: Sequence[Evidence] = ()
+    parent_id: str | None = None
+    complete: bool = True
+    tool_keys: set[tuple[str, str]] = field(default_factory=set)
+
+    @property
+    def id(self) -> str:
+        """The Interaction's id."""
+        return interaction_id(self.trace_id, self.span_id)
+
+    def frame_facts(self) -> list[Facts]:
+        """What the frames say, outermost first."""
+        return [node.facts for node in self.frames if node.facts is not None]
+
+    def all_facts(self) -> Iterator[Facts]:
+        """What all spans say: frames, calls, then the rest in order."""
+        yield from self.frame_facts()
+        for call in self.calls:
+            yield call.facts
+        for node in self.nodes:
+            if node.facts is not None:
+                yield node.facts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """What this turn opened with."""
+
+    asked: str | None = None
+    history: tuple[Message, ...] = ()
+    attachments: tuple[Attachment, ...] = ()
+
+
+def interaction_of(evidence: Evidence) -> Interaction:
+    """The Interaction, without its totals."""
+    turn = turn_asked(evidence)
+    failure = _failure(evidence)
+    reply = _reply(evidence, failure)
+    tools = _tools(evidence, turn.asked)
+    calls = sorted([*evidence.calls, *evidence.inner_calls], key=lambda call: call.node.order)
+    usage = _usage(evidence, calls)
+    first = evidence.frames[0] if evidence.frames else (evidence.nodes[0] if evidence.nodes else None)
+    span = evidence.frames or evidence.nodes
+    session = _first(facts.session for facts in evidence.all_facts())
+    found = Interaction(
+        id=evidence.id,
+        trace_id=evidence.trace_id,
+        span_id=evidence.span_id,
+        parent_id=evidence.parent_id,
+        agent=evidence.agent,
+        session=session,
+        user_id=_first(facts.user_id for facts in evidence.all_facts()),
+        asked=turn.asked,
+        reply=reply,
+        tool_calls=tools,
+        model_calls=tuple(call.model_call() for call in calls),
+        failure=failure,
+        model=_model(evidence),
+        usage=usage,
+        system=_system(evidence),
+        history=turn.history,
+        attachments=turn.attachments,
+        resource=dict(first.resource.attributes) if first is not None else {},
+        links=_links(evidence.frames),
+        started_ns=min((node.started_ns for node in span if node.started_ns), default=None),
+        ended_ns=max((node.ended_ns for node in span if node.ended_ns), default=None),
+        conventions=_conventions(evidence),
+        complete=evidence.complete,
+    )
+    return gaps_.named(found, evidence)
+
+
+def turn_asked(evidence: Evidence) -> Turn:
+    """What was asked: as the frames say outright, in their messages, in the first model call's, in a step's."""
+    named = _first(facts.asked for facts in evidence.frame_facts())
+    sources = [(facts.input, facts.new_from) for facts in evidence.frame_facts() if facts.input]
+    sources += [(call.facts.input, call.facts.new_from) for call in evidence.calls if call.facts.input]
+    attached = tuple(item for facts in evidence.frame_facts() for item in facts.attachments)
+    for messages, new_from in sources:
+        assert messages is not None
+        index = asked_at(messages, new_from, named)
+        if index is None:
+            continue
+        said = named if named is not None else messages[index].text
+        return Turn(
+            asked=said,
+            history=history_before(messages, index),
+            attachments=attached or attachments_in(messages[index]),
+        )
+    if named is None:
+        steps = [node.facts for node in evidence.steps if node.facts is not None]
+        named = _first(facts.asked for facts in steps)
+        for facts in steps:
+            index = asked_at(facts.input, facts.new_from) if facts.input and named is None else None
+            if index is not None and facts.input is not None:
+                return Turn(asked=facts.input[index].text, history=history_before(facts.input, index))
+        if named is None:
+            named = _first(facts.prompt for facts in evidence.all_facts())
+    return Turn(asked=named, attachments=attached)
+
+
+def _reply(evidence: Evidence, failure: Failure | None) -> str | None:
+    said = _said(evidence)
+    if failure is not None and (said == failure.message or not evidence.frames):
+        return None
+    if said is not None:
+        return said
+    if failure is not None:
+        return None
+    for later in reversed(evidence.later):
+        said = _reply(later, None)
+        if said is not None:
+            return said
+    calls = [call for call in evidence.calls if call.output]
+    for call in sorted(calls, key=lambda call: (call.node.ended_ns, call.node.order), reverse=True):
+        text = final_text(call.output)
+        if text is not None:
+            return text
+    return _first(reversed([node.facts.reply for node in evidence.steps if node.facts is not None]))
+
+
+def _said(evidence: Evidence) -> str | None:
+    """The reply in the words of the frames: the outermost that has one, the last agent where one followed another."""
+    facts = evidence.frame_facts()
+    return (
+        _first(f.reply for f in facts)
+        if any(f.reply is not None for f in facts)
+        else _first(reply_in(f.output) for f in facts if f.output)
+    )
+
+
+def _failure(evidence: Evidence) -> Failure | None:
+    """The frame's own; else a merged agent's; else that of the last model call, where nothing came after it."""
+    facts = evidence.frame_facts()
+    if any(f.control_flow for f in facts):
+        return None
+    own = next((f.failure for f in facts if f.failure is not None), None)
+    if own is not None:
+        return own
+    if evidence.later:
+        last = evidence.later[-1]
+        return _failure(last) if _said(evidence) is None else None
+    calls = sorted(evidence.calls, key=lambda call: (call.node.ended_ns, call.node.order))
+    if not calls or calls[-1].facts.failure is None or calls[-1].facts.control_flow:
+        return None
+    return None if _said(evidence) is not None and evidence.frames else calls[-1].facts.failure
+
+
+def _tools(evidence: Evidence, asked: str | None) -> tuple[ToolCall, ...]:
+    known: list[Asked] = []
+    for messages in _conversations(evidence, asked):
+        merge(known, asked_in(messages))
+    pseudo = frozenset(name for facts in evidence.all_facts() for name in facts.pseudo_tools)
+    return tool_calls(
+        evidence.tools,
+        known,
+        is_handoff=evidence.is_handoff,
+        pseudo=pseudo,
+        setting=gaps_.setting_of(evidence),
+    )
+
+
+def _conversations(evidence: Evidence, asked: str | None) -> Iterator[Sequence[Message]]:
+    """This turn's messages, as each model call and each frame has them."""
+    for call in evidence.calls:
+        yield [*(turn_of(call.input, asked) if call.input else ()), *call.output]
+    for node in (*evidence.frames, *evidence.steps):
+        facts = node.facts
+        if facts is not None and (facts.input or facts.output):
+            given = turn_of(facts.input, asked) if facts.input else ()
+            yield [*given, *turn_of(facts.output or ())]
+
+
+def _usage(evidence: Evidence, calls: Sequence[Call]) -> Usage:
+    """Of the leaf calls; an agent's own total only where no call tells."""
+    total = usage_of_calls(calls)
+    if total != Usage():
+        return total
+    return next((facts.usage for facts in evidence.frame_facts() if facts.usage != Usage()), Usage())
+
+
+def _model(evidence: Evidence) -> str | None:
+    return _first(call.facts.model for call in reversed(evidence.calls)) or _first(
+        facts.model for facts in evidence.all_facts()
+    )
+
+
+def _system(evidence: Evidence) -> str | None:
+    for facts in (*evidence.frame_facts(), *(call.facts for call in evidence.calls)):
+        found = facts.system or system_in(facts.input or ())
+        if found:
+            return found
+    return None
+
+
+def _links(frames: Sequence[Node]) -> tuple[Link, ...]:
+    return tuple(dict.fromkeys(link for node in frames for link in node.links))
+
+
+def _conventions(evidence: Evidence) -> tuple[str, ...]:
+    return tuple(sorted({name for facts in evidence.all_facts() for name in facts.conventions}))
+
+
+def _first(values: Iterable[T | None]) -> T | None:
+    return next((value for value in values if value is not None), None)

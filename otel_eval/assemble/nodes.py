@@ -1,0 +1,119 @@
+"""Spans and log records, reduced to what the assembler needs: the state that a live driver keeps for each trace.
+
+:func:`observe` turns a span into a :class:`Node` at arrival, so that the span can be let go: an ordinary span leaves its
+ids, its times and its resource, an agent's span its facts as well. :func:`join` does the same for a log record. Both are
+pure; so is :func:`collect`, which makes one set of whatever came, in any order and any number of times.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from otel_eval.conventions import registry
+from otel_eval.conventions.events import follow
+from otel_eval.conventions.facts import Facts, Kind, Note, fill
+from otel_eval.identity import digest
+from otel_eval.interaction import Link
+from otel_eval.loop_guard import SCOPE_NAME
+from otel_eval.signals import LogRecord, Resource, Span
+
+NO_RESOURCE = Resource()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Node:
+    """One span as the assembler knows it. ``facts`` is None for an ordinary span,
+    and its ``name`` empty.
+
+    ``left_out``: the span is ours or an evaluator's, and so is all below it, in whatever order it arrives.
+    """
+
+    trace_id: str
+    span_id: str
+    parent_id: str | None = None
+    name: str = ""
+    started_ns: int = 0
+    ended_ns: int = 0
+    resource: Resource = NO_RESOURCE
+    facts: Facts | None = None
+    links: tuple[Link, ...] = ()
+    left_out: bool = False
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """What makes the span unique."""
+        return self.trace_id, self.span_id
+
+    @property
+    def order(self) -> tuple[int, int, str, str]:
+        """By start, the longer one first, then by ids: total, and the same on every machine."""
+        return self.started_ns, -self.ended_ns, self.trace_id, self.span_id
+
+    def kind(self) -> Kind:
+        """The kind of its facts; OTHER for an ordinary span."""
+        return Kind.OTHER if self.facts is None else self.facts.kind
+
+
+def observe(span: Span) -> Node:
+    """The span as a node. The span itself need not be kept."""
+    facts = registry.facts_of(span)
+    left_out = span.scope.name == SCOPE_NAME or (facts is not None and facts.kind is Kind.EVALUATOR)
+    links: tuple[Link, ...] = ()
+    if span.links and facts is not None:
+        links = tuple(Link(trace_id=link.trace_id, span_id=link.span_id) for link in span.links)
+    return Node(
+        trace_id=span.trace_id,
+        span_id=span.span_id,
+        parent_id=span.parent_id,
+        name=span.name if facts is not None else "",
+        started_ns=span.started_ns,
+        ended_ns=span.ended_ns,
+        resource=span.resource,
+        facts=None if left_out else facts,
+        links=links,
+        left_out=left_out,
+    )
+
+
+def join(record: LogRecord) -> Note | None:
+    """What the record says of its span, which may come before or after it; None for a record that says nothing of agents."""
+    return registry.note_of(record)
+
+
+def collect(nodes: Iterable[Node], notes: Iterable[Note] = ()) -> list[Node]:
+    """One node for each span, with what log records say of it, in a total order.
+
+    Of a span that came twice with different content the one that ended last counts. A note of a span that never came
+    is left out.
+    """
+    unique: dict[tuple[str, str], Node] = {}
+    for node in nodes:
+        known = unique.get(node.key)
+        if known is None or (known is not node and known != node and _rank(known) < _rank(node)):
+            unique[node.key] = node
+    for key, told in _by_span(notes).items():
+        if key in unique and not unique[key].left_out:
+            unique[key] = _noted(unique[key], told)
+    return sorted(unique.values(), key=lambda node: node.order)
+
+
+def _rank(node: Node) -> tuple[int, bool, str]:
+    return node.ended_ns, node.facts is not None, digest(repr(node.facts), repr(node.parent_id), str(node.started_ns))
+
+
+def _by_span(notes: Iterable[Note]) -> dict[tuple[str, str], Sequence[Note]]:
+    spans: dict[tuple[str, str], dict[tuple[int, int, str], Note]] = {}
+    for note in notes:
+        spans.setdefault((note.trace_id, note.span_id), {})[note.order] = note
+    return {key: [told[order] for order in sorted(told)] for key, told in spans.items()}
+
+
+def _noted(node: Node, notes: Sequence[Note]) -> Node:
+    told = notes[0].facts
+    for note in notes[1:]:
+        told = follow(told, note.facts)
+    if node.facts is None:
+        kind = Kind.MODEL if told.kind is Kind.OTHER else told.kind
+        return replace(node, facts=replace(told, kind=kind))
+    return replace(node, facts=fill(node.facts, told))

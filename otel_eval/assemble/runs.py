@@ -1,0 +1,169 @@
+"""Which spans make one invocation of an agent.
+
+* The topmost agent span received is the Interaction's own, whatever ordinary spans are above it.
+* A frame (a workflow, or an agent's span without a name) with exactly one agent below it is one run with it. With several
+  agents in a row (handoffs) it is one run with the first; the others are runs of their own within it, and their tools and
+  model calls count as evidence of the frame's run too, since the reply rests on them.
+* A frame around several invocations of one and the same agent, each asked something else, is no run: each is.
+* An agent below a tool, or below an agent of another name, is a run of its own, nested.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from otel_eval.assemble.nodes import Node
+from otel_eval.assemble.tree import Tree
+from otel_eval.conventions.facts import Kind
+
+
+@dataclass(slots=True)
+class Run:
+    """One invocation: its own span, the frames and agent spans merged into it, and all its spans.
+
+    ``members`` are in tree order, without ``root`` and without nested runs; ``inside_tool`` are those below a tool's span.
+    ``in_a_row`` are the later agents of the same frame; ``parent`` the run that it is nested in.
+    """
+
+    tree: Tree
+    root: Node
+    parts: list[Node] = field(default_factory=list)
+    members: list[Node] = field(default_factory=list)
+    inside_tool: set[str] = field(default_factory=set)
+    parent: Run | None = None
+    in_a_row: list[Run] = field(default_factory=list)
+
+    @property
+    def frames(self) -> list[Node]:
+        """The spans that stand for the invocation as a whole, outermost first."""
+        return [self.root, *self.parts]
+
+    def name(self) -> str | None:
+        """The name of the agent: its own, or the first that one of its frames has; a workflow's name at last."""
+        for node in self.frames:
+            if node.facts is not None and node.facts.agent and node.kind() is Kind.AGENT:
+                return node.facts.agent
+        for node in (*self.frames, *self.members):
+            if node.facts is not None and node.facts.agent and node.span_id not in self.inside_tool:
+                return node.facts.agent
+        return next(
+            (node.facts.weak_agent for node in reversed(self.frames) if node.facts and node.facts.weak_agent), None
+        )
+
+
+def runs_of(tree: Tree, asked: Callable[[Run], str | None]) -> list[Run]:
+    """The runs of one trace, outer before inner. ``asked`` reads what a run was asked, to tell turns from handoffs."""
+    finder = _Finder(tree, asked)
+    for root in tree.roots:
+        finder.visit(root)
+    return finder.runs
+
+
+class _Finder:
+    def __init__(self, tree: Tree, asked: Callable[[Run], str | None]) -> None:
+        self.tree = tree
+        self.asked = asked
+        self.runs: list[Run] = []
+
+    def visit(self, top: Node) -> None:
+        """Opens the runs below a node that is in none; ordinary spans are passed through."""
+        waiting = [top]
+        while waiting:
+            node = waiting.pop()
+            if self._starts(node, None, False):
+                self._open(node, None)
+            else:
+                waiting.extend(reversed(self.tree.children.get(node.span_id, ())))
+
+    def _starts(self, node: Node, run: Run | None, in_tool: bool) -> bool:
+        kind = node.kind()
+        if kind is Kind.AGENT:
+            return run is None or in_tool or not self._same(node, run)
+        if kind is Kind.WORKFLOW and (run is None or in_tool):
+            return self.tree.has_below(node, Kind.AGENT, Kind.MODEL) or (
+                run is None and self.tree.has_below(node, Kind.TOOL)
+            )
+        return False
+
+    @staticmethod
+    def _same(node: Node, run: Run) -> bool:
+        """Whether an agent's span below a run's is the same invocation, written twice."""
+        name = node.facts.agent if node.facts else None
+        names = {
+            part.facts.agent for part in run.frames if part.facts and part.facts.agent and part.kind() is Kind.AGENT
+        }
+        return name is None or name in names
+
+    def _open(self, node: Node, parent: Run | None) -> None:
+        agents = self._agents_below(node) if _is_frame(node) else []
+        if len(agents) > 1 and self._are_turns(agents):
+            for agent in agents:
+                self._open(agent, parent)
+            return
+        run = Run(tree=self.tree, root=node, parent=parent)
+        self.runs.append(run)
+        first, later = (agents[0], agents[1:]) if agents else (None, [])
+        self._fill(run, first, {agent.span_id for agent in later})
+
+    def _fill(self, run: Run, first: Node | None, later: set[str]) -> None:
+        names = {first.facts.agent} if first is not None and first.facts is not None else set()
+        waiting = [(child, False) for child in reversed(self.tree.children.get(run.root.span_id, ()))]
+        while waiting:
+            node, in_tool = waiting.pop()
+            if node.span_id in later and not (node.facts is not None and node.facts.agent in names):
+                inner = self._nested(node, run)
+                run.in_a_row.extend(inner)
+                continue
+            merged = node is first or (node.span_id in later)
+            if not merged and self._starts(node, run, in_tool):
+                self._open(node, run)
+                continue
+            self._take(run, node, in_tool)
+            in_tool = in_tool or node.kind() is Kind.TOOL
+            waiting.extend((child, in_tool) for child in reversed(self.tree.children.get(node.span_id, ())))
+
+    def _nested(self, node: Node, run: Run) -> list[Run]:
+        before = len(self.runs)
+        self._open(node, run)
+        return [opened for opened in self.runs[before:] if opened.parent is run]
+
+    @staticmethod
+    def _take(run: Run, node: Node, in_tool: bool) -> None:
+        if node.kind() in (Kind.AGENT, Kind.WORKFLOW) and not in_tool:
+            run.parts.append(node)
+        else:
+            run.members.append(node)
+        if in_tool:
+            run.inside_tool.add(node.span_id)
+
+    def _agents_below(self, frame: Node) -> list[Node]:
+        """The nearest agents' spans below a frame, not through a tool; an unnamed one around others is a frame too."""
+        found: list[Node] = []
+        waiting = list(reversed(self.tree.children.get(frame.span_id, ())))
+        while waiting:
+            node = waiting.pop()
+            if node.kind() is Kind.AGENT and not (_is_frame(node) and self._agents_below(node)):
+                found.append(node)
+            elif node.kind() is not Kind.TOOL:
+                waiting.extend(reversed(self.tree.children.get(node.span_id, ())))
+        return sorted(found, key=lambda node: node.order)
+
+    def _are_turns(self, agents: list[Node]) -> bool:
+        names = {agent.facts.agent for agent in agents if agent.facts is not None}
+        if len(names) != 1 or None in names:
+            return False
+        questions = [self.asked(self._alone(agent)) for agent in agents]
+        return None not in questions and len(set(questions)) == len(questions)
+
+    def _alone(self, agent: Node) -> Run:
+        run = Run(tree=self.tree, root=agent)
+        _Finder(self.tree, self.asked)._fill(run, None, set())
+        return run
+
+
+def _is_frame(node: Node) -> bool:
+    """A workflow, or an agent's span that does not say whose it is."""
+    return node.kind() is Kind.WORKFLOW or (
+        node.kind() is Kind.AGENT and node.facts is not None and not node.facts.agent
+    )

@@ -1,0 +1,37 @@
+"""What ties traces together: a bare loop's calls are often traces of their own, joined only by what was said.
+
+Two traces belong into one :func:`~otel_eval.assemble.assembler.assemble_nodes` where one of them is tied to the other:
+the conversation so far that a call leaves behind is what the next call begins with, and the ids of the tools asked for are
+those whose results come next. Ties may join more than belongs together (a scripted model's ids repeat); the assembler
+takes them apart again. They never join less than it would have.
+"""
+
+from __future__ import annotations
+
+from otel_eval.assemble.bare import message_key
+from otel_eval.assemble.nodes import Node
+from otel_eval.conventions.facts import Kind
+from otel_eval.conventions.messages import asks, calls_in, results_in
+from otel_eval.identity import digest
+
+
+def ties(node: Node) -> frozenset[str]:
+    """The keys that this span shares with the spans of other traces that continue it, or that it continues.
+
+    Only model calls have any: the tool call ids of this turn, the response id (another instrumentation's span of the same
+    call), and the turn's opening (history and user message), which all calls of one turn begin with.
+    """
+    facts = node.facts
+    if facts is None or facts.kind is not Kind.MODEL:
+        return frozenset()
+    keys = {f"response:{facts.response_id}"} if facts.response_id else set()
+    spoken = [message for message in facts.input or () if message.role != "system"]
+    opening = next((index for index in range(len(spoken) - 1, -1, -1) if asks(spoken[index])), None)
+    if opening is not None:
+        keys.add("turn:" + digest(*(message_key(message) for message in spoken[: opening + 1])))
+    turn = spoken if opening is None else spoken[opening + 1 :]
+    for message in (*turn, *(facts.output or ())):
+        for part in (*calls_in(message), *results_in(message)):
+            if part.call_id:
+                keys.add(f"call:{part.call_id}")
+    return frozenset(keys)

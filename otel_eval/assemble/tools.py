@@ -1,0 +1,255 @@
+"""The tool calls of one turn: spans of tools joined with the requests and results in the messages.
+
+Spans know times and errors, messages know what the model asked for and was shown. They are joined by call id; where ids
+differ or are missing, by name and arguments, then by name and order.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+import orjson
+
+from otel_eval.assemble.nodes import Node
+from otel_eval.assemble.tree import Tree
+from otel_eval.conventions.facts import MISSING, Facts, Kind, Missing, fill
+from otel_eval.conventions.trouble import error_in_result
+from otel_eval.conventions.values import is_placeholder
+from otel_eval.interaction import Gap, GapKind, JsonValue, Message, ToolCall, ToolCallPart, ToolResultPart
+
+_HANDOFF = re.compile(r"(?:transfer|hand_?off)_?to_?(.*)", re.I)
+
+
+@dataclass(slots=True)
+class Asked:
+    """A tool call as messages have it."""
+
+    name: str
+    arguments: JsonValue
+    call_id: str | None
+    result: JsonValue | Missing = MISSING
+    failed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSpan:
+    """A tool call as its spans have it: nested spans of one call (a client's and a server's) are one."""
+
+    node: Node
+    facts: Facts
+
+
+def tool_spans(nodes: Iterable[Node], tree: Tree, inside_tool: set[str]) -> list[ToolSpan]:
+    """The calls that spans tell of: none that a tool made itself, each once."""
+    found: list[ToolSpan] = []
+    for node in nodes:
+        if node.kind() is not Kind.TOOL or node.span_id in inside_tool or node.facts is None:
+            continue
+        facts = node.facts
+        for child in tree.below(node):
+            if child.facts is not None and child.kind() is Kind.TOOL and _alike(child.facts.tool, facts.tool):
+                facts = fill(facts, child.facts)
+        found.append(ToolSpan(node=node, facts=facts))
+    return found
+
+
+def asked_in(messages: Sequence[Message]) -> list[Asked]:
+    """The calls in one list of messages, each with the result that follows it."""
+    calls: list[Asked] = []
+    open_calls: list[Asked] = []
+    for message in messages:
+        for part in message.parts:
+            if isinstance(part, ToolCallPart):
+                call = Asked(part.name, part.arguments, part.call_id)
+                calls.append(call)
+                open_calls.append(call)
+        for part in message.parts:
+            if isinstance(part, ToolResultPart):
+                _answer(open_calls, part)
+    return calls
+
+
+def _answer(open_calls: list[Asked], part: ToolResultPart) -> None:
+    tests: tuple[Callable[[Asked], bool], ...] = (
+        lambda call: part.call_id is not None and call.call_id == part.call_id,
+        lambda call: part.name is not None and call.name == part.name,
+        lambda call: part.call_id is None or call.call_id is None or part.name is None,
+    )
+    for test in tests:
+        for call in open_calls:
+            if call.result is MISSING and test(call):
+                call.result, call.failed = part.result, part.failed
+                open_calls.remove(call)
+                return
+
+
+def merge(known: list[Asked], more: Sequence[Asked]) -> None:
+    """Adds what another list of messages tells, each call once, also where the ids of the two lists differ."""
+    for call, match in _pairs(more, known, _KEYS):
+        if match is None:
+            known.append(call)
+            continue
+        if match.result is MISSING:
+            match.result, match.failed = call.result, call.failed
+        if match.arguments is None:
+            match.arguments = call.arguments
+
+
+_KEYS: tuple[Callable[[Asked, Asked], bool], ...] = (
+    lambda a, b: a.call_id is not None and a.call_id == b.call_id and _alike(a.name, b.name),
+    lambda a, b: _alike(a.name, b.name) and canonical(a.arguments) == canonical(b.arguments),
+    lambda a, b: _alike(a.name, b.name) and (a.arguments is None or b.arguments is None),
+)
+
+
+def _pairs(
+    more: Sequence[Asked], known: Sequence[Asked], tests: Sequence[Callable[[Asked, Asked], bool]]
+) -> list[tuple[Asked, Asked | None]]:
+    """For each of ``more`` its match in ``known``, none used twice; stronger tests go first."""
+    matched: dict[int, Asked] = {}
+    free = list(known)
+    for test in tests:
+        for index, call in enumerate(more):
+            if index in matched:
+                continue
+            match = next((other for other in free if test(call, other)), None)
+            if match is not None:
+                matched[index] = match
+                free = [other for other in free if other is not match]
+    return [(call, matched.get(index)) for index, call in enumerate(more)]
+
+
+def tool_calls(
+    spans: Sequence[ToolSpan],
+    asked: Sequence[Asked],
+    *,
+    is_handoff: Callable[[str], bool],
+    pseudo: frozenset[str],
+    setting: str | None,
+) -> tuple[ToolCall, ...]:
+    """The tool calls in the order in which they were asked for, else started. Handoffs and pseudo tools are none."""
+    matches = _join(spans, asked)
+    joined = {id(request): span for span, request in matches if request is not None}
+    calls: list[ToolCall] = []
+    for request in asked:
+        if request.name in pseudo or (id(request) not in joined and is_handoff(request.name)):
+            continue
+        calls.append(_tool_call(joined.get(id(request)), request, setting))
+    for span, matched in matches:
+        if matched is None and span.facts.tool not in pseudo:
+            _insert(calls, _tool_call(span, None, setting))
+    return tuple(call for call in calls if not is_handoff(call.name))
+
+
+def _insert(calls: list[ToolCall], call: ToolCall) -> None:
+    """Before the first call that started later."""
+    for index, other in enumerate(calls):
+        if other.started_ns is not None and call.started_ns is not None and other.started_ns > call.started_ns:
+            calls.insert(index, call)
+            return
+    calls.append(call)
+
+
+def _join(spans: Sequence[ToolSpan], asked: Sequence[Asked]) -> list[tuple[ToolSpan, Asked | None]]:
+    tests: tuple[Callable[[ToolSpan, Asked], bool], ...] = (
+        lambda s, a: s.facts.call_id is not None and s.facts.call_id == a.call_id and _compatible(s, a),
+        lambda s, a: (
+            _alike(s.facts.tool, a.name)
+            and s.facts.arguments is not MISSING
+            and canonical(s.facts.arguments) == canonical(a.arguments)
+        ),
+        lambda s, a: _alike(s.facts.tool, a.name),
+        lambda s, a: s.facts.tool is None,
+    )
+    matched: dict[int, Asked] = {}
+    free = list(asked)
+    for test in tests:
+        for index, span in enumerate(spans):
+            if index in matched:
+                continue
+            match = next((request for request in free if test(span, request)), None)
+            if match is not None:
+                matched[index] = match
+                free = [request for request in free if request is not match]
+    return [(span, matched.get(index)) for index, span in enumerate(spans)]
+
+
+def _compatible(span: ToolSpan, request: Asked) -> bool:
+    return span.facts.tool is None or _alike(span.facts.tool, request.name)
+
+
+def _tool_call(span: ToolSpan | None, request: Asked | None, setting: str | None) -> ToolCall:
+    facts = span.facts if span is not None else Facts(kind=Kind.TOOL)
+    name = facts.tool or (request.name if request is not None else None) or "(unknown)"
+    arguments, result, error = facts.arguments, facts.result, facts.error
+    if request is not None:
+        if arguments is MISSING or (not isinstance(arguments, dict) and isinstance(request.arguments, dict)):
+            arguments = request.arguments if request.arguments is not None else arguments
+        if result is MISSING:
+            result = request.result
+        if error is None and request.failed:
+            error = _text(request.result) if request.result is not MISSING else "failed"
+        if error is None and span is None and request.result is not MISSING:
+            error = error_in_result(request.result, loop=True)
+    gaps = _gaps(facts, arguments, result, error, facts.setting or setting)
+    return ToolCall(
+        name=name,
+        arguments=None if arguments is MISSING or is_placeholder(arguments) else arguments,
+        result=None if error is not None or result is MISSING or is_placeholder(result) else result,
+        error=error,
+        call_id=facts.call_id or (request.call_id if request is not None else None),
+        span_id=span.node.span_id if span is not None else None,
+        started_ns=(span.node.started_ns or None) if span is not None else None,
+        ended_ns=(span.node.ended_ns or None) if span is not None else None,
+        gaps=gaps,
+    )
+
+
+def _gaps(
+    facts: Facts, arguments: JsonValue | Missing, result: JsonValue | Missing, error: str | None, setting: str | None
+) -> tuple[Gap, ...]:
+    gaps = []
+    for field, value in (("arguments", arguments), ("result", result)):
+        kind = next((mark.kind for mark in facts.marks if mark.field == field), None)
+        if is_placeholder(value):
+            kind = GapKind.REDACTED
+        if kind is None and value is MISSING and not (field == "result" and error is not None):
+            dropped = any(mark.field == "*" for mark in facts.marks)
+            kind = GapKind.DROPPED if dropped else GapKind.NOT_CAPTURED
+        if kind is not None and (value is MISSING or kind is not GapKind.NOT_CAPTURED):
+            gaps.append(Gap(field=field, kind=kind, setting=setting if kind is not GapKind.DROPPED else None))
+    return tuple(gaps)
+
+
+def _text(value: JsonValue | Missing) -> str:
+    return value if isinstance(value, str) else orjson.dumps(value, default=str).decode()
+
+
+def canonical(value: object) -> str:
+    """Arguments as a text that is equal for equal arguments."""
+    return orjson.dumps(value, default=str, option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS).decode()
+
+
+def _alike(a: str | None, b: str | None) -> bool:
+    return a is not None and b is not None and (a == b or letters(a) == letters(b))
+
+
+def letters(name: str) -> str:
+    """A name without case and punctuation: a tool's title and its name in the model's request differ in those."""
+    return "".join(filter(str.isalnum, name)).lower()
+
+
+def handoff_test(agents: Iterable[str]) -> Callable[[str], bool]:
+    """Whether a tool's name says that it hands over to one of those agents."""
+    others = {letters(name) for name in agents}
+
+    def is_handoff(name: str) -> bool:
+        match = _HANDOFF.fullmatch(name.strip())
+        if match is None or not others:
+            return False
+        target = letters(match[1])
+        return target == "agent" or target in others
+
+    return is_handoff

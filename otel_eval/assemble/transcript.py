@@ -1,0 +1,80 @@
+"""What was asked and replied in one turn, read out of messages that hold a whole conversation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from otel_eval.conventions.messages import asks
+from otel_eval.interaction import Attachment, Message, TextPart, ToolCallPart
+
+
+def asked_at(messages: Sequence[Message], new_from: int | None = None, asked: str | None = None) -> int | None:
+    """Where in a model's input this turn's user message stands; None where it is not there.
+
+    That is the message which says ``asked``, if that is known and there (the last one that does), else the last one in
+    which a user speaks, at or after ``new_from``.
+    """
+    if asked is not None:
+        for index in range(len(messages) - 1, -1, -1):
+            if asks(messages[index]) and _same(messages[index].text, asked):
+                return index
+    start = new_from or 0
+    return next((index for index in range(len(messages) - 1, start - 1, -1) if asks(messages[index])), None)
+
+
+def _same(text: str | None, asked: str) -> bool:
+    return text is not None and text.strip() == asked.strip()
+
+
+def turn_of(messages: Sequence[Message], asked: str | None = None) -> Sequence[Message]:
+    """The messages after this turn's user message; all of them where nobody asks in them."""
+    index = asked_at(messages, asked=asked)
+    return messages if index is None else messages[index + 1 :]
+
+
+def reply_in(messages: Sequence[Message]) -> str | None:
+    """The last text of the assistant in a run's output, whatever else that message carries."""
+    for message in reversed(turn_of(messages)):
+        if message.role == "assistant" and message.text is not None:
+            return message.text
+    return None
+
+
+def final_text(output: Sequence[Message]) -> str | None:
+    """The text of a model's answer that asks for no tool; None where it does, or says nothing.
+
+    Several messages that follow one another are pieces of one answer; several alternatives are not told apart.
+    """
+    texts: list[str] = []
+    for message in output:
+        if any(isinstance(part, ToolCallPart) for part in message.parts):
+            return None
+        if message.role == "assistant" and message.text is not None:
+            texts.append(message.text)
+    return "\n".join(texts) if texts else None
+
+
+def system_in(messages: Iterable[Message]) -> str | None:
+    """The leading system messages of a model's input."""
+    texts: list[str] = []
+    for message in messages:
+        if message.role != "system":
+            break
+        if message.text:
+            texts.append(message.text)
+    return "\n".join(texts) if texts else None
+
+
+def history_before(messages: Sequence[Message], index: int) -> tuple[Message, ...]:
+    """The earlier turns: what stands before this turn's message, without system messages."""
+    return tuple(message for message in messages[:index] if message.role != "system")
+
+
+def attachments_in(message: Message) -> tuple[Attachment, ...]:
+    """What the user sent along."""
+    return tuple(part for part in message.parts if isinstance(part, Attachment))
+
+
+def has_text(messages: Iterable[Message]) -> bool:
+    """Whether any of them says something."""
+    return any(isinstance(part, TextPart) for message in messages for part in message.parts)

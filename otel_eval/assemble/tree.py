@@ -1,0 +1,81 @@
+"""The spans of one trace as a tree: parents that never came, loops of parents and forests are all allowed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from otel_eval.assemble.nodes import Node
+from otel_eval.conventions.facts import Kind
+
+
+class Tree:
+    """One trace, without what is ours or an evaluator's. Children stand in the total order of their nodes."""
+
+    def __init__(self, nodes: Iterable[Node]) -> None:
+        given = sorted(nodes, key=lambda node: node.order)
+        self.known = frozenset(node.span_id for node in given)
+        by_id = {node.span_id: node for node in given}
+        out = {node.span_id for node in given if node.left_out or _below_left_out(node, by_id)}
+        self.by_id = {span_id: node for span_id, node in by_id.items() if span_id not in out}
+        self._parents = {node.span_id: self._safe_parent(node) for node in self.by_id.values()}
+        self.children: dict[str, list[Node]] = {}
+        self.roots: list[Node] = []
+        for node in self.by_id.values():
+            parent = self._parents[node.span_id]
+            if parent is None:
+                self.roots.append(node)
+            else:
+                self.children.setdefault(parent.span_id, []).append(node)
+
+    def _safe_parent(self, node: Node) -> Node | None:
+        """The parent, unless following parents leads back to the node: then it is a root."""
+        parent = self.by_id.get(node.parent_id) if node.parent_id is not None else None
+        seen, above = {node.span_id}, parent
+        while above is not None:
+            if above.span_id in seen:
+                return None
+            seen.add(above.span_id)
+            above = self.by_id.get(above.parent_id) if above.parent_id is not None else None
+        return parent
+
+    def parent(self, node: Node) -> Node | None:
+        """The parent, or None where there is none or it has not arrived."""
+        return self._parents.get(node.span_id)
+
+    def ancestors(self, node: Node) -> Iterator[Node]:
+        """From the parent upwards."""
+        above = self.parent(node)
+        while above is not None:
+            yield above
+            above = self.parent(above)
+
+    def below(self, node: Node) -> Iterator[Node]:
+        """All descendants, parents before children."""
+        waiting = list(reversed(self.children.get(node.span_id, ())))
+        while waiting:
+            child = waiting.pop()
+            yield child
+            waiting.extend(reversed(self.children.get(child.span_id, ())))
+
+    def has_below(self, node: Node, *kinds: Kind) -> bool:
+        """Whether a descendant is of one of the kinds."""
+        return any(child.kind() in kinds for child in self.below(node))
+
+    def path_ids(self, node: Node) -> list[str]:
+        """The span ids from the top to the parent, the top being a parent that has not arrived where there is one."""
+        path = [above.span_id for above in self.ancestors(node)]
+        top = self.by_id[path[-1]] if path else node
+        if top.parent_id is not None and top.parent_id not in self.known:
+            path.append(top.parent_id)
+        return path[::-1]
+
+
+def _below_left_out(node: Node, by_id: dict[str, Node]) -> bool:
+    seen: set[str] = set()
+    above = by_id.get(node.parent_id) if node.parent_id is not None else None
+    while above is not None and above.span_id not in seen:
+        if above.left_out:
+            return True
+        seen.add(above.span_id)
+        above = by_id.get(above.parent_id) if above.parent_id is not None else None
+    return False

@@ -1,0 +1,103 @@
+"""``otel-eval interactions``: what recorded telemetry holds, one Interaction a line."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, TextIO
+
+import orjson
+import typer
+
+from otel_eval.assemble.assembler import assemble
+from otel_eval.interaction import Interaction
+from otel_eval.interaction_json import to_json
+from otel_eval.receive.files import UnreadableRecording, read_path
+
+JSON_OPTIONS = orjson.OPT_NON_STR_KEYS
+
+
+class Format(StrEnum):
+    """How to print."""
+
+    TABLE = "table"
+    JSON = "json"
+    JSONL = "jsonl"
+
+
+def interactions(
+    paths: Annotated[
+        list[Path], typer.Argument(help="Files or folders of OTLP requests: .pb, .json, .jsonl.", metavar="PATH...")
+    ],
+    format: Annotated[Format, typer.Option("--format", help="How to print.")] = Format.TABLE,
+) -> None:
+    """Put recorded telemetry back together: one Interaction for each invocation of an agent.
+
+    Each PATH is a stream of its own; a folder is read as one stream in the order of its names.
+
+    Example: otel-eval interactions --format jsonl recordings/
+    """
+    try:
+        write(paths, format, sys.stdout)
+    except UnreadableRecording as error:
+        typer.echo(f"otel-eval: {error}", err=True)
+        raise typer.Exit(2) from error
+
+
+def write(paths: Iterable[Path], format: Format, out: TextIO) -> None:
+    """Prints the Interactions of the paths. Raises UnreadableRecording."""
+    found = _read(paths)
+    if format is Format.JSONL:
+        for source, interaction in found:
+            out.write(_line(source, interaction) + "\n")
+    elif format is Format.JSON:
+        out.write("[" + ",\n".join(_line(source, interaction) for source, interaction in found) + "]\n")
+    else:
+        _table(list(found), out)
+
+
+def _read(paths: Iterable[Path]) -> Iterator[tuple[Path, Interaction]]:
+    for path in paths:
+        recording = read_path(path)
+        for interaction in assemble(recording.spans, recording.logs):
+            yield path, interaction
+
+
+def _line(source: Path, interaction: Interaction) -> str:
+    return orjson.dumps({"source": str(source), **to_json(interaction)}, option=JSON_OPTIONS, default=str).decode()
+
+
+def _table(found: list[tuple[Path, Interaction]], out: TextIO) -> None:
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for title in ("agent", "asked", "reply", "tools", "gaps"):
+        table.add_column(title, overflow="fold")
+    for _, interaction in found:
+        tools = [call.name + (" (failed)" if call.error is not None else "") for call in interaction.tool_calls]
+        gaps = [f"{gap.field}: {gap.kind}" for gap in interaction.all_gaps() if gap.field not in ("session", "system")]
+        indent = "  " if interaction.parent_id else ""
+        cells = (
+            indent + (interaction.agent or "-"),
+            _short(interaction.asked),
+            f"failed: {interaction.failure}" if interaction.failure is not None else _short(interaction.reply),
+            ", ".join(tools),
+            ", ".join(gaps),
+        )
+        table.add_row(*(escape(cell) for cell in cells))
+    Console(file=out).print(table)
+
+
+def _short(text: str | None, limit: int = 120) -> str:
+    if text is None:
+        return "(not captured)"
+    line = " ".join(text.split())
+    return line if len(line) <= limit else line[: limit - 1] + "…"
+
+
+if __name__ == "__main__":
+    typer.run(interactions)

@@ -1,0 +1,168 @@
+"""Taking content out of attributes while noting what is hidden, cut or dropped."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from otel_eval.conventions.facts import MISSING, Mark, Missing
+from otel_eval.conventions.messages import read_messages
+from otel_eval.conventions.parts import result_value
+from otel_eval.conventions.values import (
+    Undecodable,
+    decode,
+    decode_leniently,
+    first_number,
+    is_placeholder,
+    plain,
+    text,
+)
+from otel_eval.interaction import GapKind, JsonValue, Message, Usage
+from otel_eval.signals import Span
+
+
+class Content:
+    """Reads attributes of one span, event or log record. What is wrong with them collects in ``marks``."""
+
+    def __init__(self, attributes: Mapping[str, Any], dropped: int = 0) -> None:
+        self.attributes = attributes
+        self._marks: list[Mark] = []
+        if dropped:
+            self.mark("*", GapKind.DROPPED)
+
+    @classmethod
+    def of(cls, span: Span) -> Content:
+        """The content of a span; attributes or events that the SDK dropped are marked."""
+        return cls(span.attributes, span.dropped_attributes + span.dropped_events)
+
+    @property
+    def marks(self) -> tuple[Mark, ...]:
+        """What was hidden, cut or dropped so far."""
+        return tuple(self._marks)
+
+    def mark(self, field: str, kind: GapKind) -> None:
+        """Notes a fault once."""
+        mark = Mark(field=field, kind=kind)
+        if mark not in self._marks:
+            self._marks.append(mark)
+
+    def value(self, field: str, *keys: str) -> Any:
+        """The first of the attributes that is there, decoded if it is JSON; MISSING where none is, or it is hidden or cut."""
+        for key in keys:
+            raw = self.attributes.get(key)
+            if raw is None:
+                continue
+            if self.hidden(field, raw):
+                return MISSING
+            try:
+                return decode(raw)
+            except Undecodable:
+                self.mark(field, GapKind.TRUNCATED)
+                return MISSING
+        return MISSING
+
+    def json(self, field: str, *keys: str) -> JsonValue | Missing:
+        """A tool's arguments: decoded JSON, else the text; a cut text stays, marked."""
+        for key in keys:
+            raw = self.attributes.get(key)
+            if raw is None:
+                continue
+            if self.hidden(field, raw):
+                return MISSING
+            try:
+                return plain(decode(raw))
+            except Undecodable:
+                self.mark(field, GapKind.TRUNCATED)
+                return str(raw)
+        return MISSING
+
+    def result(self, field: str, *keys: str) -> JsonValue | Missing:
+        """A tool's result: text blocks joined, objects and arrays decoded, a JSON string unquoted, other text as it stands."""
+        for key in keys:
+            raw = self.attributes.get(key)
+            if raw is None:
+                continue
+            if self.hidden(field, raw):
+                return MISSING
+            if isinstance(raw, str) and raw[:1] == '"':
+                return result_value(decode_leniently(raw))
+            try:
+                decode(raw)
+            except Undecodable:
+                self.mark(field, GapKind.TRUNCATED)
+            return result_value(raw)
+        return MISSING
+
+    def messages(self, field: str, *keys: str, role: str = "user") -> tuple[Message, ...] | None:
+        """The messages of the first attribute that has any; None where there is none."""
+        for key in keys:
+            raw = self.attributes.get(key)
+            if raw is None:
+                continue
+            if self.hidden(field, raw):
+                return None
+            try:
+                value = decode(raw) if not isinstance(raw, str) or raw.lstrip()[:1] in ("[", "{") else raw
+            except Undecodable:
+                self.mark(field, GapKind.TRUNCATED)
+                return None
+            messages = read_messages(value, role)
+            if _hides(raw):
+                self.mark(field, GapKind.REDACTED)
+            if messages:
+                return messages
+        return None
+
+    def instructions(self, *keys: str) -> str | None:
+        """System instructions: a text, or the texts of parts or messages."""
+        for key in keys:
+            raw = self.attributes.get(key)
+            if raw is None or self.hidden("system", raw):
+                continue
+            if isinstance(raw, str) and raw.lstrip()[:1] not in ("[", "{"):
+                return text(raw)
+            messages = read_messages(decode_leniently(raw), "system")
+            texts = [message.text for message in messages if message.text]
+            if texts:
+                return "\n".join(texts)
+        return None
+
+    def hidden(self, field: str, raw: object) -> bool:
+        """Whether the value is a placeholder, which is marked."""
+        if is_placeholder(raw):
+            self.mark(field, GapKind.REDACTED)
+            return True
+        if isinstance(raw, str) and '"_truncated": true' in raw[:40].replace('":t', '": t'):
+            self.mark(
+                field, GapKind.TRUNCATED
+            )  # CrewAI: {"_truncated": true, "_original_size_bytes": …, "_preview": …}
+            return True
+        return False
+
+
+def _hides(raw: object) -> bool:
+    return isinstance(raw, str) and ("__REDACTED__" in raw or '"[REDACTED]"' in raw or "<elided>" in raw)
+
+
+USAGE_KEYS: dict[str, tuple[str, ...]] = {
+    "input_tokens": ("gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens", "llm.usage.prompt_tokens"),
+    "output_tokens": ("gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens", "llm.usage.completion_tokens"),
+    "cache_read_tokens": (
+        "gen_ai.usage.cache_read.input_tokens",
+        "gen_ai.usage.cache_read_input_tokens",
+        "gen_ai.usage.details.cache_read_tokens",
+    ),
+    "cache_write_tokens": (
+        "gen_ai.usage.cache_creation.input_tokens",
+        "gen_ai.usage.cache_write.input_tokens",
+        "gen_ai.usage.cache_creation_input_tokens",
+        "gen_ai.usage.cache_write_input_tokens",
+    ),
+    "reasoning_tokens": ("gen_ai.usage.reasoning.output_tokens", "gen_ai.usage.reasoning_tokens"),
+}
+"""Source: semantic conventions 1.27 (``prompt_tokens`` until 1.26) to semantic-conventions-genai (``cache_write``)."""
+
+
+def usage_of(attributes: Mapping[str, Any], keys: Mapping[str, tuple[str, ...]] = USAGE_KEYS) -> Usage:
+    """The token counts that stand in the attributes."""
+    return Usage(**{field: first_number(attributes, names) for field, names in keys.items()})

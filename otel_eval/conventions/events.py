@@ -1,0 +1,139 @@
+"""Messages in events: on a span, or as log records that name the span, in the three forms that GenAI events had.
+
+=====  ============================================================================  ==================================
+form   events                                                                        content
+=====  ============================================================================  ==================================
+G1     ``gen_ai.content.prompt``, ``gen_ai.content.completion`` (1.26-1.27)           attributes, JSON or text
+G2     ``gen_ai.{system,user,assistant,tool}.message``, ``gen_ai.choice`` (1.28-1.36)  body, or attributes on a span event
+G3     ``gen_ai.client.inference.operation.details`` (1.37 and later)                 attributes, or a body with their names
+=====  ============================================================================  ==================================
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from otel_eval.conventions.content import Content
+from otel_eval.conventions.facts import Facts, Kind
+from otel_eval.conventions.messages import read_message, read_messages
+from otel_eval.conventions.values import containers, is_object, text
+from otel_eval.interaction import Message
+from otel_eval.signals import LogRecord, SpanEvent
+
+DETAILS = "gen_ai.client.inference.operation.details"
+ROLE_EVENTS = {
+    "gen_ai.system.message": "system",
+    "gen_ai.user.message": "user",
+    "gen_ai.assistant.message": "assistant",
+    "gen_ai.tool.message": "tool",
+}
+CHOICE = "gen_ai.choice"
+NAMES = frozenset({*ROLE_EVENTS, CHOICE, DETAILS, "gen_ai.content.prompt", "gen_ai.content.completion"})
+
+_SPEAKER = re.compile(r"^(system|user|assistant|tool): ", re.M)
+
+
+def facts_of_events(events: Iterable[SpanEvent]) -> Facts | None:
+    """What the GenAI events of one span say together; None where it has none."""
+    found: Facts | None = None
+    for event in events:
+        if event.name in NAMES:
+            facts = facts_of_event(event.name, event.attributes, event.attributes)
+            found = facts if found is None else follow(found, facts)
+    return found
+
+
+def read_log(record: LogRecord) -> Facts | None:
+    """What a GenAI log record says of its span; None for other records."""
+    if record.event_name not in NAMES:
+        return None
+    body = containers(record.body)
+    return facts_of_event(record.event_name, record.attributes, body if is_object(body) else {"content": body})
+
+
+def facts_of_event(name: str, attributes: Mapping[str, Any], body: Mapping[str, Any]) -> Facts:
+    """One event. ``body`` holds the fields of G2 events: a log record's body, or a span event's attributes."""
+    if name == DETAILS:
+        return _details(attributes if any(key.startswith("gen_ai.") for key in attributes) else body, body)
+    if name == "gen_ai.content.prompt":
+        return Facts(kind=Kind.OTHER, input=_transcript(attributes.get("gen_ai.prompt", body.get("content")), "user"))
+    if name == "gen_ai.content.completion":
+        return Facts(
+            kind=Kind.OTHER, output=_transcript(attributes.get("gen_ai.completion", body.get("content")), "assistant")
+        )
+    if name == CHOICE:
+        reason = text(body.get("finish_reason"))
+        return Facts(kind=Kind.OTHER, output=_choice(body), finish_reasons=(reason,) if reason else ())
+    message = read_message({"role": ROLE_EVENTS[name], **_cleaned(body)}, ROLE_EVENTS[name])
+    return Facts(kind=Kind.OTHER, input=(message,) if message.parts else ())
+
+
+def follow(first: Facts, second: Facts) -> Facts:
+    """Both, the messages of the second after those of the first. Equal lists (an event sent twice) count once."""
+
+    def both(a: tuple[Message, ...] | None, b: tuple[Message, ...] | None) -> tuple[Message, ...] | None:
+        if a is None or b is None:
+            return b if a is None else a
+        return a if len(b) > 1 and b == a else a + b
+
+    return replace(
+        first,
+        input=both(first.input, second.input),
+        output=both(first.output, second.output),
+        system=first.system or second.system,
+        finish_reasons=first.finish_reasons or second.finish_reasons,
+        marks=first.marks + tuple(mark for mark in second.marks if mark not in first.marks),
+    )
+
+
+def _details(attributes: Mapping[str, Any], body: Mapping[str, Any]) -> Facts:
+    content = Content({**body, **attributes})
+    return Facts(
+        kind=Kind.OTHER,
+        input=content.messages("input", "gen_ai.input.messages"),
+        output=content.messages("output", "gen_ai.output.messages", role="assistant"),
+        system=content.instructions("gen_ai.system_instructions", "gen_ai.system.instructions"),
+        marks=content.marks,
+    )
+
+
+def _choice(body: Mapping[str, Any]) -> tuple[Message, ...]:
+    message = containers(body.get("message", body.get("content")))
+    if is_object(message) and (
+        "role" in message or "content" in message or "parts" in message or "tool_calls" in message
+    ):
+        read = read_message({"role": "assistant", **_cleaned(message)}, "assistant")
+        return (read,) if read.parts else ()
+    extra = {key: value for key, value in _cleaned(body).items() if key in ("tool_calls", "content")}
+    if message is None and extra:
+        read = read_message({"role": "assistant", **extra}, "assistant")
+        return (read,) if read.parts else ()
+    return read_messages(message, "assistant") if message is not None else ()
+
+
+def _cleaned(body: Mapping[str, Any]) -> dict[str, Any]:
+    cleaned = dict(body)
+    if isinstance(cleaned.get("content"), str):
+        cleaned["content"] = _blocks(cleaned["content"])
+    return cleaned
+
+
+def _blocks(content: str) -> Any:
+    """Span events hold Bedrock's blocks as JSON in a string."""
+    return containers(content) if content.startswith('[{"') else content
+
+
+def _transcript(raw: Any, role: str) -> tuple[Message, ...] | None:
+    """G1: a JSON list of messages, or one text in which OpenLIT (1.33) wrote ``user: …`` line after line."""
+    if raw is None:
+        return None
+    if isinstance(raw, str) and raw.lstrip()[:1] not in ("[", "{") and _SPEAKER.match(raw):
+        pieces = _SPEAKER.split(raw)[1:]
+        return tuple(
+            read_message({"role": speaker, "content": said.rstrip("\n")})
+            for speaker, said in zip(pieces[::2], pieces[1::2], strict=True)
+        )
+    return read_messages(raw, role)

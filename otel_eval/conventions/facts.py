@@ -1,0 +1,175 @@
+"""What one span, or one log record, says about an agent's work: the only thing that the assembler knows of telemetry.
+
+A convention turns a span into :class:`Facts`. Everything is optional; None (or :data:`MISSING`, where None is a value)
+means that the span does not say. Facts hold no reference to the span they were read from, so that the span can be let go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from enum import Enum, StrEnum
+from typing import Any, Final
+
+from otel_eval.interaction import Attachment, Failure, GapKind, JsonValue, Message, TextPart, ToolCallPart, Usage
+from otel_eval.signals import LogRecord, Span
+
+NO_USAGE: Final = Usage()
+
+
+class Kind(StrEnum):
+    """What a span stands for."""
+
+    AGENT = "agent"
+    """One invocation of an agent."""
+    WORKFLOW = "workflow"
+    """A frame around agents: with exactly one agent below it, both are one Interaction."""
+    MODEL = "model"
+    """One call of a model."""
+    TOOL = "tool"
+    """One call of a tool."""
+    HANDOFF = "handoff"
+    """One agent passing on to another: never a tool call."""
+    STEP = "step"
+    """Part of an agent's work without a meaning of its own. Its content serves where the agent's span has none."""
+    EVALUATOR = "evaluator"
+    """Somebody judging. It and all below it is left out."""
+    OTHER = "other"
+    """Recognised, and to be taken for an ordinary span (plumbing, agent construction, embeddings)."""
+
+
+class Missing(Enum):
+    """The type of :data:`MISSING`."""
+
+    MISSING = "missing"
+
+    def __repr__(self) -> str:
+        return "MISSING"
+
+
+MISSING: Final = Missing.MISSING
+"""Not told, where None means that null was told."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mark:
+    """A fault in what the span carries. ``field`` is a field of :class:`Facts`: ``input``, ``output``, ``arguments``, ``result``, ``system``."""
+
+    field: str
+    kind: GapKind
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """What one span says.
+
+    Who
+        ``agent``: the name of the agent that this span *is*, or runs under (then it is a hint only). ``weak_agent``: a
+        name that serves where nobody below has a better one (of a workflow, a function, the span).
+        ``session``, ``user_id``: never empty.
+    Conversation
+        ``input``: the messages that went in, ``output``: those that came out; for an agent ``output`` may hold the whole
+        run. ``new_from``: where this turn starts in ``input``, if the convention tells. ``asked`` and ``reply``: texts
+        that the convention names outright; they come before what the messages say. ``attachments`` go with ``asked``.
+        ``system``: the instructions. ``prompt``: the asked text in a wrapping of the framework's, the last resort.
+    Tool
+        ``tool``, ``arguments``, ``result``, ``error`` (a text: the call failed), ``call_id``.
+    Model
+        ``model``, ``response_id``, ``finish_reasons``, ``usage``. ``aggregated``: the usage is the sum of what is below.
+    Trouble
+        ``failure``: the span failed. ``control_flow``: what looks like a failure is none (an interrupt, a deferral), here
+        and above. ``marks``: redacted, truncated or dropped content. ``setting``: what would make this convention write
+        the content that is not there.
+    Left out
+        ``pseudo_tools``: names of tool calls in messages that are plumbing of the framework.
+    """
+
+    kind: Kind
+    conventions: tuple[str, ...] = ()
+    agent: str | None = None
+    weak_agent: str | None = None
+    session: str | None = None
+    user_id: str | None = None
+    input: tuple[Message, ...] | None = None
+    output: tuple[Message, ...] | None = None
+    new_from: int | None = None
+    asked: str | None = None
+    reply: str | None = None
+    prompt: str | None = None
+    attachments: tuple[Attachment, ...] = ()
+    system: str | None = None
+    tool: str | None = None
+    arguments: JsonValue | Missing = MISSING
+    result: JsonValue | Missing = MISSING
+    error: str | None = None
+    call_id: str | None = None
+    model: str | None = None
+    response_id: str | None = None
+    finish_reasons: tuple[str, ...] = ()
+    usage: Usage = NO_USAGE
+    aggregated: bool = False
+    failure: Failure | None = None
+    control_flow: bool = False
+    marks: tuple[Mark, ...] = ()
+    setting: str | None = None
+    pseudo_tools: tuple[str, ...] = ()
+
+    @property
+    def answered(self) -> bool:
+        """Whether the output is an answer: a text, and no request to call a tool."""
+        parts = [part for message in self.output or () for part in message.parts]
+        return any(isinstance(part, TextPart) for part in parts) and not any(
+            isinstance(part, ToolCallPart) for part in parts
+        )
+
+
+_UNTOLD: dict[str, Any] = {field.name: field.default for field in fields(Facts) if field.name != "kind"}
+_JOINED = ("conventions", "marks", "pseudo_tools")
+
+
+def fill(facts: Facts, more: Facts) -> Facts:
+    """``facts`` with its untold fields taken from ``more``; the kind stays that of ``facts``."""
+    values: dict[str, Any] = {"kind": facts.kind}
+    for name, untold in _UNTOLD.items():
+        mine, theirs = getattr(facts, name), getattr(more, name)
+        if name in _JOINED:
+            values[name] = mine + tuple(item for item in theirs if item not in mine)
+        elif name == "usage":
+            values[name] = theirs if mine == untold else mine
+        else:
+            values[name] = theirs if mine is untold or mine == untold else mine
+    if facts.usage == NO_USAGE:
+        values["aggregated"] = more.aggregated
+    if facts.input is not None:
+        values["new_from"] = facts.new_from
+    return Facts(**values)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Note:
+    """What one log record says about the span that it names, in place of attributes of that span.
+
+    ``order`` sorts the notes of one span. Messages of several notes of one span follow one another.
+    """
+
+    trace_id: str
+    span_id: str
+    order: tuple[int, int, str] = (0, 0, "")
+    facts: Facts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Convention:
+    """One way in which agents are instrumented: a name, how to tell it cheaply, and a pure reading of one span.
+
+    A span is offered to ``read`` if one of its attribute keys starts with one of ``prefixes``, or its scope's name starts
+    with one of ``scopes``, or the name of one of its events starts with one of ``events``. ``read`` gives None where the
+    span is not of this convention after all. ``read_log`` likewise for a log record that has a span id.
+    """
+
+    name: str
+    read: Callable[[Span], Facts | None]
+    prefixes: tuple[str, ...] = ()
+    scopes: tuple[str, ...] = ()
+    events: tuple[str, ...] = ()
+    read_log: Callable[[LogRecord], Facts | None] | None = None

@@ -1,0 +1,238 @@
+"""OpenTelemetry's GenAI semantic conventions, all generations, with the places that deviate from the letter.
+
+Source: semantic conventions 1.26 to 1.41 and semantic-conventions-genai (2026); see ``events.py`` for events and logs.
+``gen_ai.input.messages``, ``gen_ai.output.messages`` and ``gen_ai.system_instructions`` since 1.37;
+``gen_ai.tool.call.arguments`` and ``.result`` since 1.38; ``gen_ai.prompt`` and ``gen_ai.completion`` until 1.27.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from otel_eval.conventions import events
+from otel_eval.conventions.content import Content, usage_of
+from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind, fill
+from otel_eval.conventions.messages import read_messages, results_in
+from otel_eval.conventions.trouble import error_in_result, failure_of, is_control_flow, tool_error_of
+from otel_eval.conventions.values import decode_leniently, first_text, is_object, text, unflatten
+from otel_eval.interaction import Failure, Message
+from otel_eval.signals import Span
+
+OPERATIONS: dict[str, Kind] = {
+    "invoke_agent": Kind.AGENT,
+    "agent_call": Kind.AGENT,  # Gemini CLI
+    "invoke_workflow": Kind.WORKFLOW,
+    "invoke_swarm": Kind.WORKFLOW,  # Strands
+    "invoke_graph": Kind.WORKFLOW,
+    "execute_tool": Kind.TOOL,
+    "tool_call": Kind.TOOL,
+    "handoff": Kind.HANDOFF,
+    **dict.fromkeys(
+        (
+            "chat",
+            "generate_content",
+            "text_completion",
+            "completion",
+            "generate",
+            "response",
+            "llm_call",
+            "llm_request",
+        ),
+        Kind.MODEL,
+    ),
+    **dict.fromkeys(
+        (
+            "plan",
+            "execute_task",
+            "agent_step",
+            "execute_event_loop_cycle",
+            "invoke_node",
+            "framework",
+            "model_generation",
+        ),
+        Kind.STEP,
+    ),
+    **dict.fromkeys(("evaluation", "experiment"), Kind.EVALUATOR),
+    **dict.fromkeys(
+        ("create_agent", "embeddings", "embedding", "retrieval", "vector_db_retrieve", "rerank", "model_chunk"),
+        Kind.OTHER,
+    ),
+}
+
+SETTING = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=SPAN_ONLY"
+SETTINGS: dict[str, str] = {
+    "agent_framework": "ENABLE_SENSITIVE_DATA=true",
+    "gcp.vertex.agent": "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=SPAN_AND_EVENT",
+    "opentelemetry.instrumentation.openai_v2": "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true",
+    "semantic_kernel": "SEMANTICKERNEL_EXPERIMENTAL_GENAI_ENABLE_OTEL_DIAGNOSTICS_SENSITIVE=true",
+    "opentelemetry.instrumentation.genai": SETTING,
+    "opentelemetry.instrumentation.": "TRACELOOP_TRACE_CONTENT=true",
+    "openlit": "openlit.init(capture_message_content=True)",
+}
+"""What turns the content on, by the beginning of the scope's name; the first that fits."""
+
+_AGENT_SPAN = "invoke_agent "
+
+
+def read(span: Span) -> Facts | None:
+    """What the span says in ``gen_ai.*``; None where nothing there tells what it is."""
+    kind = kind_of(span)
+    if kind is None:
+        return None
+    attributes, content = span.attributes, Content.of(span)
+    facts = Facts(
+        kind=kind,
+        agent=text(attributes.get("gen_ai.agent.name")),
+        weak_agent=_weak_agent(span, kind),
+        session=text(attributes.get("gen_ai.conversation.id")),
+        input=_input(content),
+        output=_output(content),
+        system=content.instructions("gen_ai.system_instructions"),
+        failure=None if kind is Kind.TOOL else failure_of(span) or _told_by_finish(attributes),
+        control_flow=is_control_flow(span),
+        setting=next((setting for scope, setting in SETTINGS.items() if span.scope.name.startswith(scope)), SETTING),
+    )
+    if kind is Kind.TOOL:
+        facts = fill(facts, _tool(span, content))
+    elif kind in (Kind.MODEL, Kind.AGENT, Kind.WORKFLOW, Kind.STEP):
+        facts = fill(facts, _model(span, kind))
+    told = events.facts_of_events(span.events)
+    if told is not None and kind is Kind.TOOL:
+        told = _tool_events(told)
+    if told is not None:
+        facts = fill(facts, told)
+    return fill(facts, Facts(kind=kind, marks=content.marks))
+
+
+def kind_of(span: Span) -> Kind | None:
+    """By the operation's name, else by the attributes that only one kind of span has."""
+    attributes = span.attributes
+    operation = attributes.get("gen_ai.operation.name")
+    if isinstance(operation, str) and operation:
+        kind = OPERATIONS.get(operation)
+        if kind is Kind.MODEL and span.name.startswith(_AGENT_SPAN):
+            return Kind.AGENT  # an SDK's callback wrote its own call's attributes over the agent's span
+        if kind is not None:
+            return kind
+        return Kind.TOOL if text(attributes.get("gen_ai.tool.name")) else Kind.STEP
+    if attributes.get("mcp.method.name") is not None:
+        return Kind.TOOL if attributes["mcp.method.name"] == "tools/call" else Kind.OTHER
+    if text(attributes.get("gen_ai.tool.name")) or text(attributes.get("gen_ai.tool.call.id")):
+        return Kind.TOOL
+    if attributes.get("gen_ai.request.model") is not None or attributes.get("gen_ai.response.model") is not None:
+        return Kind.MODEL
+    if any(key.startswith(("gen_ai.prompt", "gen_ai.completion", "gen_ai.input.messages")) for key in attributes):
+        return Kind.MODEL
+    return Kind.MODEL if any(event.name in events.NAMES for event in span.events) else None
+
+
+def _weak_agent(span: Span, kind: Kind) -> str | None:
+    if kind is Kind.WORKFLOW:
+        return text(span.attributes.get("gen_ai.workflow.name")) or span.name.removeprefix("invoke_workflow ") or None
+    if kind is Kind.AGENT and span.name.startswith(_AGENT_SPAN):
+        name = span.name.removeprefix(_AGENT_SPAN)
+        # some write the model's name there (Vercel AI SDK 7)
+        return (
+            None
+            if name in (span.attributes.get("gen_ai.request.model"), span.attributes.get("gen_ai.response.model"))
+            else name
+        )
+    return None
+
+
+def _input(content: Content) -> tuple[Message, ...] | None:
+    found = content.messages("input", "gen_ai.input.messages", "gen_ai.prompt")
+    return found if found is not None else _flattened(content, "input", "gen_ai.prompt.", "user")
+
+
+def _output(content: Content) -> tuple[Message, ...] | None:
+    found = content.messages("output", "gen_ai.output.messages", "gen_ai.completion", role="assistant")
+    legacy = _flattened(content, "output", "gen_ai.completion.", "assistant")
+    if found is None or (legacy and not any(message.parts for message in found)):
+        return legacy
+    return found
+
+
+def _flattened(content: Content, field: str, prefix: str, role: str) -> tuple[Message, ...] | None:
+    """``gen_ai.prompt.0.role`` and so on: OpenLLMetry until 0.50, LiteLLM."""
+    items = unflatten(content.attributes, prefix)
+    for item in items:
+        if is_object(item):
+            content.hidden(field, item.get("content"))
+    return read_messages(items, role) if items else None
+
+
+def _told_by_finish(attributes: Mapping[str, Any]) -> Failure | None:
+    """A finish reason ``error`` is a failure; the text beside it is its message (Agno, Mastra)."""
+    reasons = finish_reasons_of(attributes)
+    output = decode_leniently(attributes.get("gen_ai.output.messages"))
+    messages = [item for item in output if is_object(item)] if isinstance(output, list) else []
+    for message in messages:
+        if message.get("finish_reason") == "error":
+            said = read_messages([message], "assistant")
+            return Failure(type=None, message=(said[0].text if said else None) or "the model's finish reason is error")
+    return Failure(message="the model's finish reason is error") if "error" in reasons else None
+
+
+def finish_reasons_of(attributes: Mapping[str, Any]) -> tuple[str, ...]:
+    """``gen_ai.response.finish_reasons``: an array, a JSON array in a string (LiteLLM, Mastra) or one reason."""
+    raw = decode_leniently(
+        attributes.get("gen_ai.response.finish_reasons", attributes.get("gen_ai.response.finish_reason"))
+    )
+    if isinstance(raw, str):
+        raw = [reason.strip() for reason in raw.split(",")]
+    return tuple(str(reason) for reason in raw if reason) if isinstance(raw, list) else ()
+
+
+def _model(span: Span, kind: Kind) -> Facts:
+    attributes = span.attributes
+    return Facts(
+        kind=kind,
+        model=first_text(attributes, ("gen_ai.response.model", "gen_ai.request.model")),
+        response_id=text(attributes.get("gen_ai.response.id")),
+        finish_reasons=finish_reasons_of(attributes),
+        usage=usage_of(attributes),
+        aggregated=kind is not Kind.MODEL,
+    )
+
+
+def _tool(span: Span, content: Content) -> Facts:
+    attributes = span.attributes
+    name = text(attributes.get("gen_ai.tool.name")) or span.name.removeprefix("execute_tool ").removeprefix(
+        "tools/call "
+    )
+    call_id = text(attributes.get("gen_ai.tool.call.id"))
+    result = content.result("result", "gen_ai.tool.call.result")
+    error = tool_error_of(span)
+    if error is None and result is not MISSING:
+        error = error_in_result(result)
+    if error is None and attributes.get("gen_ai.tool.status") == "error":
+        error = str(result) if result is not MISSING else span.status_message or "gen_ai.tool.status is error"
+    return Facts(
+        kind=Kind.TOOL,
+        tool=name or None,
+        arguments=content.json("arguments", "gen_ai.tool.call.arguments"),
+        result=result,
+        error=error,
+        call_id=None if call_id in ("<not specified>", "unknown") else call_id,
+    )
+
+
+def _tool_events(told: Facts) -> Facts:
+    """On a tool's span, ``gen_ai.tool.message`` holds the arguments and ``gen_ai.choice`` the result (Strands)."""
+
+    arguments: Any = MISSING
+    result: Any = MISSING
+    for message in told.input or ():
+        for part in results_in(message):
+            arguments = part.result
+    for message in told.output or ():
+        found = results_in(message)
+        result = found[0].result if found else decode_leniently(message.text)
+    return Facts(kind=Kind.TOOL, arguments=arguments, result=result, marks=told.marks)
+
+
+CONVENTION = Convention(
+    name="genai", read=read, prefixes=("gen_ai.", "mcp."), events=("gen_ai.",), read_log=events.read_log
+)

@@ -1,0 +1,214 @@
+"""Messages of any shape into the domain's: one message, or a list of them.
+
+Frameworks mix shapes freely, so one reader takes them all: it looks at a message's keys, not at who wrote it. Parts are
+read by :mod:`otel_eval.conventions.parts`. What is in nobody's shape is left out rather than guessed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from otel_eval.conventions.parts import read_parts, tool_call_of, tool_result_of
+from otel_eval.conventions.values import containers, is_object
+from otel_eval.interaction import Attachment, Message, Part, TextPart, ToolCallPart, ToolResultPart
+
+ROLES = {
+    "system": "system",
+    "developer": "system",
+    "user": "user",
+    "human": "user",
+    "assistant": "assistant",
+    "ai": "assistant",
+    "aimessagechunk": "assistant",
+    "model": "assistant",
+    "chatbot": "assistant",
+    "bot": "assistant",
+    "tool": "tool",
+    "function": "tool",
+}
+
+_LIST_KEYS = ("messages", "contents", "history", "input", "items")
+
+
+def role_of(value: object, default: str = "user") -> str:
+    """One of ``system``, ``user``, ``assistant``, ``tool``; the default for a role that nobody knows."""
+    if not isinstance(value, str):
+        return default
+    name = value.lower().removeprefix("authorrole.").removesuffix("message")
+    return ROLES.get(name, default)
+
+
+def read_messages(value: Any, default_role: str = "user") -> tuple[Message, ...]:
+    """All messages in a value: a list of them, an object that holds such a list, one message, or a bare text."""
+    value = containers(value)
+    if isinstance(value, str):
+        return (Message(role=default_role, parts=read_parts(value)),) if value else ()
+    if is_object(value):
+        inner = _list_in(value)
+        return (
+            read_messages(inner, default_role)
+            if inner is not None
+            else _drop_empty([read_message(value, default_role)])
+        )
+    if not isinstance(value, list):
+        return ()
+    if _is_pair(value):
+        return (read_message({"role": value[0], "content": value[1]}, default_role),)
+    if value and all(isinstance(item, list) and not _is_pair(item) for item in value):
+        return tuple(message for item in value for message in read_messages(item, default_role))  # a batch of one
+    if value and all(_is_bare_part(item) for item in value):
+        return _drop_empty([Message(role=default_role, parts=read_parts(value))])
+    return _drop_empty(_each(value, default_role))
+
+
+def _each(items: Iterable[Any], default_role: str) -> list[Message]:
+    found = []
+    for item in items:
+        if isinstance(item, str):
+            item = containers(item)
+        if isinstance(item, str):
+            found.append(Message(role=default_role, parts=read_parts(item)))
+        elif isinstance(item, list) and _is_pair(item):
+            found.append(read_message({"role": item[0], "content": item[1]}, default_role))
+        elif is_object(item):
+            found.append(read_message(item, default_role))
+    return found
+
+
+def read_message(value: Mapping[str, Any], default_role: str = "user") -> Message:
+    """One message, in the shape of OpenAI (chat or responses), Anthropic, Gemini, Bedrock, LangChain, Vercel or OTel."""
+    value = _unwrapped(value)
+    kind = value.get("type")
+    if kind in ("function_call", "custom_tool_call", "tool_call") and "role" not in value:
+        return Message(role="assistant", parts=tuple(filter(None, [tool_call_of(value)])))
+    if kind in ("function_call_output", "custom_tool_call_output") and "role" not in value:
+        return Message(role="tool", parts=(tool_result_of(value),))
+    if kind == "reasoning" and "role" not in value:
+        return Message(role="assistant", parts=read_parts([value]))
+    role = role_of(value.get("role", value.get("author", kind)), default_role)
+    parts = _content_parts(value)
+    calls = _tool_calls(value)
+    if role == "tool" and not any(isinstance(part, ToolResultPart) for part in parts):
+        parts = (_result_message(value, parts),)
+    elif (
+        value.get("tool_call_id")
+        and role != "assistant"
+        and parts
+        and not any(isinstance(p, ToolResultPart) for p in parts)
+    ):
+        parts = (_result_message(value, parts),)
+        role = "tool"
+    known = {part.call_id for part in parts if isinstance(part, ToolCallPart) and part.call_id}
+    return Message(
+        role=role, parts=parts + tuple(call for call in calls if call.call_id is None or call.call_id not in known)
+    )
+
+
+def _unwrapped(value: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The message inside LangChain's serialisations and OpenInference's and choices' envelopes."""
+    for _ in range(4):
+        if value.get("type") == "constructor" and is_object(value.get("kwargs")):
+            path = value.get("id")
+            name = path[-1] if isinstance(path, list) and path else ""
+            value = {"type": str(name), **value["kwargs"]} | {"type": str(name)}
+        elif is_object(value.get("data")) and "content" in value["data"]:
+            value = {**value["data"], "type": value.get("type")}
+        elif is_object(value.get("message")) and "parts" not in value and "content" not in value:
+            value = value["message"]
+        elif is_object(value.get("kwargs")) and "content" in value["kwargs"] and "content" not in value:
+            value = {**value["kwargs"], "type": value["kwargs"].get("type", value.get("type"))}
+        elif value.get("role") is None and is_object(value.get("content")) and "parts" in value["content"]:
+            value = value["content"]
+        else:
+            break
+    return value
+
+
+def _content_parts(value: Mapping[str, Any]) -> tuple[Part, ...]:
+    for key in ("parts", "contents", "items", "content", "blocks", "text"):
+        content = value.get(key)
+        if content is not None and content != "" and content != []:
+            parts = read_parts(content)
+            refusal = value.get("refusal")
+            return parts + read_parts(refusal) if isinstance(refusal, str) and not parts else parts
+    refusal = value.get("refusal")
+    if isinstance(refusal, str) and refusal:
+        return read_parts(refusal)
+    empty = value.get("content", value.get("text"))
+    return (TextPart(text=""),) if empty == "" and not value.get("tool_calls") else ()
+
+
+def _tool_calls(value: Mapping[str, Any]) -> list[ToolCallPart]:
+    calls = containers(value.get("tool_calls") or value.get("toolCalls") or value.get("toolInvocations") or ())
+    found = (
+        [call for item in calls if is_object(item) and (call := tool_call_of(item)) is not None]
+        if isinstance(calls, list | tuple)
+        else []
+    )
+    legacy = containers(value.get("function_call"))
+    if not found and is_object(legacy) and (call := tool_call_of(legacy)) is not None:
+        found.append(call)
+    return found
+
+
+def _result_message(value: Mapping[str, Any], parts: tuple[Part, ...]) -> ToolResultPart:
+    content: Any = value.get("content", value.get("parts", value.get("text")))
+    if parts and all(isinstance(part, TextPart) for part in parts):
+        content = "\n".join(part.text for part in parts if isinstance(part, TextPart))
+    return tool_result_of({**value, "content": content, "id": value.get("tool_call_id") or value.get("id")})
+
+
+def _list_in(value: Mapping[str, Any]) -> Any:
+    if "role" in value or value.get("type") in ("constructor", "message"):
+        return None
+    for key in _LIST_KEYS:
+        inner = value.get(key)
+        if isinstance(inner, list) and inner:
+            return inner
+    return None
+
+
+def _is_pair(value: list[Any]) -> bool:
+    return (
+        len(value) == 2 and isinstance(value[0], str) and value[0].lower() in ROLES and isinstance(value[1], str | list)
+    )
+
+
+def _is_bare_part(item: Any) -> bool:
+    """A part outside of a message, as system instructions and Bedrock contents are written."""
+    if not is_object(item) or "role" in item or "message" in item:
+        return False
+    return item.get("type") in ("text", "input_text", "output_text") or (
+        "type" not in item
+        and any(key in item for key in ("text", "toolUse", "toolResult", "functionCall", "function_call"))
+        and "content" not in item
+    )
+
+
+def _drop_empty(messages: Iterable[Message]) -> tuple[Message, ...]:
+    return tuple(message for message in messages if message.parts)
+
+
+def user_text(message: Message) -> str | None:
+    """What a user wrote in it: None where it is not the user's, or carries tool results alone."""
+    return message.text if message.role == "user" else None
+
+
+def asks(message: Message) -> bool:
+    """Whether a user speaks in it, rather than a tool in the user's name."""
+    return (
+        message.role == "user"
+        and any(isinstance(part, TextPart | Attachment) for part in message.parts)
+        and not any(isinstance(part, ToolResultPart) for part in message.parts)
+    )
+
+
+def calls_in(message: Message) -> list[ToolCallPart]:
+    """The tool calls that the message asks for."""
+    return [part for part in message.parts if isinstance(part, ToolCallPart)]
+
+
+def results_in(message: Message) -> list[ToolResultPart]:
+    """The tool results that it carries."""
+    return [part for part in message.parts if isinstance(part, ToolResultPart)]

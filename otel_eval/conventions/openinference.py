@@ -1,0 +1,234 @@
+"""OpenInference (Arize): ``openinference.span.kind``, flattened ``llm.*`` messages, ``input.value`` and ``output.value``.
+
+Source: openinference-semantic-conventions 0.1.42. Content is on by default; hidden content reads ``__REDACTED__``.
+Each framework's instrumentation puts its own objects into ``input.value``: :mod:`otel_eval.conventions.payloads`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from otel_eval.conventions.content import Content, usage_of
+from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind, Missing
+from otel_eval.conventions.messages import read_messages
+from otel_eval.conventions.payloads import input_payload, output_payload, tool_arguments, tool_outcome
+from otel_eval.conventions.trouble import failure_of, is_control_flow, tool_error_of
+from otel_eval.conventions.values import containers, decode_leniently, first_text, is_object, text, unflatten
+from otel_eval.interaction import GapKind, JsonValue, Message
+from otel_eval.signals import Span
+
+KINDS: dict[str, Kind] = {
+    "AGENT": Kind.AGENT,
+    "CHAIN": Kind.WORKFLOW,  # a step, where an agent's span is above it
+    "LLM": Kind.MODEL,
+    "TOOL": Kind.TOOL,
+    "EVALUATOR": Kind.EVALUATOR,
+    "GUARDRAIL": Kind.OTHER,
+    "RETRIEVER": Kind.OTHER,
+    "RERANKER": Kind.OTHER,
+    "EMBEDDING": Kind.OTHER,
+    "PROMPT": Kind.OTHER,
+    "DECISION": Kind.OTHER,
+    "UNKNOWN": Kind.OTHER,
+}
+
+USAGE_KEYS = {
+    "input_tokens": ("llm.token_count.prompt",),
+    "output_tokens": ("llm.token_count.completion",),
+    "cache_read_tokens": ("llm.token_count.prompt_details.cache_read",),
+    "cache_write_tokens": ("llm.token_count.prompt_details.cache_write",),
+    "reasoning_tokens": ("llm.token_count.completion_details.reasoning",),
+}
+
+SETTING = "OPENINFERENCE_HIDE_INPUTS=false OPENINFERENCE_HIDE_OUTPUTS=false"
+
+
+def read(span: Span) -> Facts | None:
+    """What the span says in OpenInference's attributes; None without a kind, except for what ``llm.*`` tells alone."""
+    attributes = span.attributes
+    kind = KINDS.get(str(attributes.get("openinference.span.kind", "")).upper())
+    if kind is None:
+        if attributes.get("llm.model_name") is None and not any(
+            key.startswith("llm.input_messages.") for key in attributes
+        ):
+            return None
+        kind = Kind.MODEL  # the SDK drops the oldest attribute past its limit: the one that said the kind
+    if kind is Kind.MODEL and span.name.startswith("invoke_agent "):
+        kind = Kind.AGENT  # written over a native agent's span (Google ADK 2)
+    content = Content.of(span)
+    if kind is Kind.TOOL:
+        return _tool(span, content)
+    if kind is Kind.MODEL:
+        return _model(span, content)
+    if kind in (Kind.AGENT, Kind.WORKFLOW):
+        return _agent(span, kind, content)
+    return Facts(kind=kind)
+
+
+def _agent(span: Span, kind: Kind, content: Content) -> Facts:
+    attributes = span.attributes
+    taken = input_payload(_shown(content, "input", "input.value"))
+    given = output_payload(_shown(content, "output", "output.value"), structured=kind is Kind.AGENT)
+    name = text(attributes.get("agent.name")) or _agent_in_metadata(attributes)
+    node = first_text(attributes, ("graph.node.name", "graph.node.id")) if kind is Kind.AGENT else None
+    return Facts(
+        kind=kind,
+        agent=name or (node if kind is Kind.AGENT else None),
+        weak_agent=_name_of(span.name),
+        input=taken.messages or _messages(content, "input"),
+        asked=taken.text,
+        output=given.messages,
+        reply=given.text,
+        model=first_text(attributes, ("llm.response.model_name", "llm.model_name")),
+        usage=usage_of(attributes, USAGE_KEYS),
+        aggregated=True,
+        failure=failure_of(span),
+        control_flow=is_control_flow(span),
+        marks=content.marks,
+        setting=SETTING,
+    )
+
+
+def _name_of(span_name: str) -> str | None:
+    for ending in (".run", ".arun", ".kickoff", "._execute_core", ".execute", ".invoke"):
+        span_name = span_name.removesuffix(ending)
+    if span_name.startswith(("invocation [", "agent_run [")) and span_name.endswith("]"):
+        span_name = span_name.partition("[")[2][:-1]
+    return span_name or None
+
+
+def _agent_in_metadata(attributes: Mapping[str, Any]) -> str | None:
+    metadata = decode_leniently(attributes.get("metadata"))
+    return text(metadata.get("lc_agent_name")) if is_object(metadata) else None
+
+
+def _shown(content: Content, field: str, key: str) -> Any:
+    raw = content.attributes.get(key)
+    return None if raw is None or content.hidden(field, raw) else raw
+
+
+def _model(span: Span, content: Content) -> Facts:
+    attributes = span.attributes
+    request = containers(_shown(content, "input", "input.value"))
+    answer = containers(_shown(content, "output", "output.value"))
+    inputs = _messages(content, "input")
+    outputs = _messages(content, "output")
+    if inputs is None and request is not None:
+        inputs = read_messages(request) or None
+    if (outputs is None or not any(message.parts for message in outputs)) and answer is not None:
+        outputs = _answer(answer) or outputs
+    return Facts(
+        kind=Kind.MODEL,
+        agent=text(attributes.get("agent.name")),
+        input=inputs,
+        output=outputs,
+        system=_instructions(attributes, request),
+        model=first_text(attributes, ("llm.response.model_name", "llm.model_name", "llm.request.model_name")),
+        response_id=_response_id(answer),
+        finish_reasons=tuple(filter(None, [text(attributes.get("llm.finish_reason"))])),
+        usage=usage_of(attributes, USAGE_KEYS),
+        failure=failure_of(span),
+        control_flow=is_control_flow(span),
+        marks=content.marks,
+        setting=SETTING,
+    )
+
+
+def _messages(content: Content, direction: str) -> tuple[Message, ...] | None:
+    items = unflatten(content.attributes, f"llm.{direction}_messages.")
+    flat = [_flat_message(item) for item in items if is_object(item)]
+    for item in flat:
+        content.hidden(direction, item.get("content"))
+    if flat:
+        return read_messages(flat, "user" if direction == "input" else "assistant")
+    prompts = unflatten(content.attributes, "llm.prompts." if direction == "input" else "llm.choices.")
+    texts = [_completion_text(item) for item in prompts if is_object(item)]
+    role = "user" if direction == "input" else "assistant"
+    return read_messages([{"role": role, "content": said} for said in texts if said], role) if texts else None
+
+
+def _flat_message(item: Mapping[str, Any]) -> Mapping[str, Any]:
+    inner = item.get("message", item)
+    return inner if is_object(inner) else {}
+
+
+def _completion_text(item: Mapping[str, Any]) -> str | None:
+    for key in ("prompt", "completion"):
+        inner = item.get(key)
+        if is_object(inner):
+            return text(inner.get("text"))
+    return None
+
+
+def _answer(answer: Any) -> tuple[Message, ...]:
+    """An SDK's response object as it was serialised into ``output.value``."""
+    if is_object(answer):
+        if isinstance(answer.get("choices"), list):
+            return read_messages(
+                [c["message"] for c in answer["choices"] if is_object(c) and "message" in c], "assistant"
+            )
+        if isinstance(answer.get("output"), list):
+            return read_messages(answer["output"], "assistant")
+        generations = answer.get("generations")
+        if isinstance(generations, list):
+            flat = [g for batch in generations for g in (batch if isinstance(batch, list) else [batch])]
+            return read_messages([g.get("message", g) for g in flat if is_object(g)], "assistant")
+    return read_messages(answer, "assistant")
+
+
+def _response_id(answer: Any) -> str | None:
+    found = answer.get("id") if is_object(answer) and not isinstance(answer.get("id"), list) else None
+    return found if isinstance(found, str) and found else None
+
+
+def _instructions(attributes: Mapping[str, Any], request: Any) -> str | None:
+    for holder in (request, decode_leniently(attributes.get("llm.invocation_parameters"))):
+        if is_object(holder):
+            for key in ("instructions", "system"):
+                if isinstance(holder.get(key), str):
+                    return text(holder[key])
+    return None
+
+
+def _tool(span: Span, content: Content) -> Facts:
+    attributes = span.attributes
+    name = text(attributes.get("tool.name"))
+    raw = _shown(content, "result", "output.value")
+    outcome = tool_outcome(raw) if raw is not None else None
+    error = tool_error_of(span) or (outcome.error if outcome else None)
+    shown = _shown(content, "arguments", "input.value")
+    arguments: JsonValue | Missing = tool_arguments(shown) if shown is not None else _parameters(content)
+    if isinstance(arguments, str) and arguments[:1] in ("{", "["):
+        content.mark("arguments", GapKind.TRUNCATED)
+    return Facts(
+        kind=Kind.HANDOFF if _is_handoff(span, name) else Kind.TOOL,
+        agent=text(attributes.get("tool.agent_role")),
+        tool=name or span.name.removesuffix(".run") or None,
+        arguments=arguments,
+        result=outcome.result if outcome else MISSING,
+        error=error,
+        call_id=first_text(attributes, ("tool_call.id", "tool.id")) or (outcome.call_id if outcome else None),
+        control_flow=is_control_flow(span),
+        marks=content.marks,
+        setting=SETTING,
+    )
+
+
+def _is_handoff(span: Span, name: str | None) -> bool:
+    """OpenAI Agents writes a handoff as a tool's span ``handoff to X``, without a tool's name in Python."""
+    return span.scope.name.endswith(("openai_agents", "openai-agents")) and span.name.startswith("handoff to ")
+
+
+def _parameters(content: Content) -> JsonValue | Missing:
+    """``tool.parameters`` is the schema in some instrumentations and the arguments in others."""
+    raw = content.attributes.get("tool.parameters")
+    value = decode_leniently(raw)
+    if not is_object(value) or "properties" in value or value.get("type") == "object":
+        return MISSING
+    return content.json("arguments", "tool.parameters")
+
+
+CONVENTION = Convention(
+    name="openinference", read=read, prefixes=("openinference.", "llm.", "input.value", "output.value")
+)

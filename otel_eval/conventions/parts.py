@@ -1,0 +1,272 @@
+"""Parts of messages, in the shapes of OTel GenAI, OpenAI, Anthropic, Gemini, Bedrock, Vercel, Genkit and LangChain."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from otel_eval.conventions.values import containers, is_object, is_placeholder, plain
+from otel_eval.interaction import (
+    Attachment,
+    JsonValue,
+    Part,
+    ReasoningPart,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+)
+
+_MEDIA = ("image", "video", "audio", "document", "file", "media")
+
+
+def read_parts(content: Any) -> tuple[Part, ...]:
+    """The parts of a message's content: a text, one part, or a list of them. Unknown ones are left out."""
+    if isinstance(content, str):
+        if is_placeholder(content):
+            return ()
+        blocks = containers(content) if content[:2] in ("[{", '{"') and _is_blocks(content) else content
+        return (TextPart(text=content),) if isinstance(blocks, str) else read_parts(blocks)
+    if is_object(content):
+        content = [content]
+    if not isinstance(content, list):
+        return () if content is None else (TextPart(text=str(content)),)
+    return tuple(part for item in content if (part := read_part(item)) is not None)
+
+
+def _is_blocks(content: str) -> bool:
+    """Whether a text is a serialised list of content blocks (multimodal content in a string), and not just any JSON."""
+    blocks = containers(content)
+    return (
+        isinstance(blocks, list)
+        and bool(blocks)
+        and all(
+            is_object(item)
+            and (
+                item.get("type") in _BY_TYPE
+                or (len(item) == 1 and next(iter(item)) in ("text", "toolUse", "toolResult"))
+            )
+            for item in blocks
+        )
+    )
+
+
+def read_part(item: Any) -> Part | None:
+    """One part, or None for one that nobody knows or whose content was hidden."""
+    if isinstance(item, str):
+        return None if is_placeholder(item) else TextPart(text=item)
+    if not is_object(item):
+        return None
+    if is_object(inner := item.get("message_content")):  # OpenInference
+        item = inner
+    kind = item.get("type", item.get("content_type", item.get("kind")))
+    reader = _BY_TYPE.get(str(kind).replace("-", "_")) if kind is not None else None
+    if reader is not None:
+        return reader(item)
+    for key, by_key in _BY_KEY.items():
+        if item.get(key) is not None:
+            return by_key(item)
+    return None
+
+
+def tool_call_of(item: Mapping[str, Any]) -> ToolCallPart | None:
+    """A request to call a tool in any of the shapes; None without a name."""
+    if is_object(inner := item.get("tool_call")):  # OpenInference
+        item = inner
+    for key in ("toolUse", "functionCall", "function_call", "toolRequest", "function", "server_tool_call"):
+        if is_object(nested := item.get(key)):
+            item = {**item, **nested}
+            break
+    name = _first(item, "name", "toolName", "tool_name", "tool", "function_name")
+    if not isinstance(name, str) or not name:
+        return None
+    arguments = _first(item, "arguments", "args", "input", "parameters", "tool_arguments")
+    call_id = _first(item, "call_id", "id", "toolCallId", "toolUseId", "tool_call_id", "ref", "callId")
+    return ToolCallPart(name=name.strip("'\""), arguments=_arguments(arguments), call_id=_id(call_id))
+
+
+def tool_result_of(item: Mapping[str, Any]) -> ToolResultPart:
+    """What a tool gave back, in any of the shapes."""
+    for key in ("toolResult", "functionResponse", "function_response", "toolResponse", "server_tool_call_response"):
+        if is_object(nested := item.get(key)):
+            item = {**item, **nested}
+            break
+    content = _first(item, "response", "result", "output", "content", "value", "text")
+    failed = item.get("is_error") is True or item.get("isError") is True or item.get("status") == "error"
+    failed = failed or item.get("type") in ("tool-error", "tool_error") or item.get("outcome") == "failed"
+    if is_object(content) and content.get("type") in ("error-text", "error-json"):  # Vercel
+        failed = True
+    if item.get("error") is not None and content is None:
+        content, failed = item["error"], True
+    call_id = _first(item, "call_id", "tool_call_id", "toolCallId", "tool_use_id", "toolUseId", "id", "ref", "callId")
+    name = _first(item, "name", "toolName", "tool_name", "function_name")
+    return ToolResultPart(
+        call_id=_id(call_id),
+        name=name if isinstance(name, str) and name else None,
+        result=result_value(content),
+        failed=failed,
+    )
+
+
+def result_value(content: Any) -> JsonValue:
+    """A tool's result: text blocks joined, JSON decoded, a placeholder left as it is for the caller to see."""
+    content = containers(content)
+    if (
+        is_object(content)
+        and content.get("type") in ("text", "json", "error-text", "error-json")
+        and "value" in content
+    ):
+        content = containers(content["value"])  # Vercel
+    if isinstance(content, list) and content and all(_text_of_block(item) is not None for item in content):
+        content = containers("\n".join(str(_text_of_block(item)) for item in content))
+    elif isinstance(content, list) and len(content) == 1 and is_object(content[0]) and set(content[0]) == {"json"}:
+        content = content[0]["json"]  # Bedrock
+    return plain(content)
+
+
+def _text_of_block(item: Any) -> str | None:
+    if not is_object(item):
+        return None
+    kind = item.get("type")
+    if kind not in (None, "text", "output_text", "input_text"):
+        return None
+    if kind is None and set(item) - {"text"}:
+        return None
+    found = item.get("text", item.get("content"))
+    return found if isinstance(found, str) else None
+
+
+def _arguments(value: Any) -> JsonValue:
+    return None if is_placeholder(value) else plain(containers(value))
+
+
+def _first(item: Mapping[str, Any], *keys: str) -> Any:
+    for key in keys:
+        found = item.get(key)
+        if found is not None:
+            return found
+    return None
+
+
+def _id(value: Any) -> str | None:
+    return value if isinstance(value, str) and value else None
+
+
+def _text(item: Mapping[str, Any]) -> Part | None:
+    found = _first(item, "text", "content", "value")
+    if is_object(found):
+        found = _first(found, "value", "text")
+    if not isinstance(found, str) or is_placeholder(found):
+        return None
+    return ReasoningPart(text=found) if item.get("thought") is True else TextPart(text=found)
+
+
+def _reasoning(item: Mapping[str, Any]) -> Part | None:
+    found = _first(item, "thinking", "reasoning", "content", "text", "summary", "reasoningContent")
+    if is_object(found):
+        found = _first(found, "text", "reasoningText")
+        found = found.get("text") if is_object(found) else found
+    if isinstance(found, list):
+        found = "\n".join(text.get("text", "") for text in found if is_object(text))
+    return ReasoningPart(text=found) if isinstance(found, str) and found else None
+
+
+def _attachment(item: Mapping[str, Any]) -> Part:
+    kind = str(item.get("type") or "")
+    nested: Mapping[str, Any] = next((item[key] for key in _NESTED_MEDIA if is_object(item.get(key))), {})
+    url = _first(item, "uri", "url", "image", "image_url", "file_url", "data") if not nested else None
+    both = {**item, **nested}
+    mime = _first(both, "mime_type", "mimeType", "media_type", "mediaType")
+    data = _first(both, "content", "data", "bytes", "file_data", "url", "uri", "fileUri", "file_uri")
+    if data is None:
+        data = url
+    mime, size = (mime if isinstance(mime, str) else None), None
+    if isinstance(data, str):
+        if data.startswith("data:"):
+            head, _, data = data.partition(",")
+            mime = mime or head[5:].split(";")[0] or None
+            size = len(data) * 3 // 4 - data[-2:].count("=")
+        elif "://" not in data[:40] and len(data) > 64:
+            size = len(data) * 3 // 4 - data[-2:].count("=")
+    name = _first(both, "filename", "file_name", "name", "display_name", "file_id", "title")
+    if name is None and isinstance(data, str) and "://" in data[:40]:
+        name = data[:200]
+    modality = both.get("modality")
+    if not isinstance(modality, str):
+        modality = next((word for word in _MEDIA if word in kind), None) or (mime or "file").split("/")[0]
+    return Attachment(modality=modality, mime_type=mime, name=name if isinstance(name, str) else None, size=size)
+
+
+_NESTED_MEDIA = (
+    "source",
+    "image_url",
+    "image",
+    "inline_data",
+    "inlineData",
+    "file_data",
+    "fileData",
+    "input_audio",
+    "file",
+    "media",
+    "document",
+    "video",
+    "audio",
+    "blob",
+)
+
+_BY_TYPE: dict[str, Callable[[Mapping[str, Any]], Part | None]] = {
+    **dict.fromkeys(("text", "input_text", "output_text", "refusal", "plain_text"), _text),
+    **dict.fromkeys(("reasoning", "thinking", "redacted_thinking", "thought"), _reasoning),
+    **dict.fromkeys(
+        (
+            "tool_call",
+            "tool_use",
+            "function_call",
+            "server_tool_call",
+            "server_tool_use",
+            "mcp_tool_use",
+            "tool_invocation",
+        ),
+        tool_call_of,
+    ),
+    **dict.fromkeys(
+        (
+            "tool_call_response",
+            "tool_result",
+            "tool_error",
+            "function_call_output",
+            "function_result",
+            "function_response",
+            "server_tool_call_response",
+            "tool_response",
+        ),
+        tool_result_of,
+    ),
+    **dict.fromkeys(
+        (
+            "blob",
+            "uri",
+            "file",
+            "image",
+            "image_url",
+            "input_image",
+            "input_file",
+            "input_audio",
+            "audio",
+            "video",
+            "document",
+            "media",
+        ),
+        _attachment,
+    ),
+}
+_BY_TYPE["refusal"] = lambda item: _text({"text": item.get("refusal", item.get("text"))})
+
+_BY_KEY: dict[str, Callable[[Mapping[str, Any]], Part | None]] = {
+    **dict.fromkeys(("toolUse", "functionCall", "function_call", "toolRequest"), tool_call_of),
+    **dict.fromkeys(("toolResult", "functionResponse", "function_response", "toolResponse"), tool_result_of),
+    **dict.fromkeys(("inline_data", "inlineData", "file_data", "fileData", "media", "image", "document"), _attachment),
+    "reasoningContent": _reasoning,
+    "reasoning": _reasoning,
+    "text": _text,
+    "content": _text,
+}

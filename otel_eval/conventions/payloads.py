@@ -1,0 +1,227 @@
+"""Inputs and outputs that are whatever a function took and returned: a text, messages, a result object, an envelope."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from otel_eval.conventions.messages import read_message, read_messages
+from otel_eval.conventions.parts import result_value
+from otel_eval.conventions.trouble import error_in_result
+from otel_eval.conventions.values import containers, decode_leniently, is_object, is_placeholder, plain
+from otel_eval.interaction import JsonValue, Message
+
+ASK_KEYS = (
+    "user_message",
+    "user_input",
+    "user_query",
+    "user_msg",
+    "user_prompt",
+    "input",
+    "query",
+    "question",
+    "task",
+    "prompt",
+    "message",
+    "user",
+    "text",
+    "content",
+    "input_str",
+)
+"""Arguments under which programs pass on what a user said."""
+
+REPLY_KEYS = (
+    "output",
+    "reply",
+    "answer",
+    "response",
+    "result",
+    "raw",
+    "text",
+    "content",
+    "final_output",
+    "final_answer",
+    "output_text",
+)
+
+_MESSAGE_LISTS = ("messages", "contents", "new_messages", "chat_history")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Payload:
+    """What a payload holds: messages, or a text; neither where it is an object that nobody knows."""
+
+    messages: tuple[Message, ...] | None = None
+    text: str | None = None
+
+
+def input_payload(raw: Any) -> Payload:
+    """What went into an agent or a chain."""
+    value = containers(raw)
+    if isinstance(value, str):
+        return Payload() if is_placeholder(value) else Payload(text=value or None)
+    return _input_of(value, 0)
+
+
+def _input_of(value: Any, depth: int) -> Payload:
+    if isinstance(value, list):
+        messages = read_messages(value)
+        return Payload(messages=messages or None)
+    if not is_object(value) or depth > 4:
+        return Payload()
+    for key in _MESSAGE_LISTS:
+        if isinstance(value.get(key), list) and (messages := read_messages(value[key])):
+            return Payload(messages=messages)
+    if is_object(value.get("new_message")):  # Google ADK
+        message = read_message(value["new_message"])
+        return Payload(messages=(message,) if message.parts else None)
+    if "role" in value and ("content" in value or "parts" in value):
+        return Payload(messages=(read_message(value),))
+    if ("args" in value and "kwargs" in value) or set(value) <= {"args", "kwargs"}:
+        return _call_of(value, depth)
+    for key in ("inputs", "kwargs", "start_event", "input", "state"):
+        if is_object(value.get(key)) and (found := _input_of(value[key], depth + 1)) != Payload():
+            return found
+    for key in ASK_KEYS:
+        inner = value.get(key)
+        if isinstance(inner, str) and inner and not is_placeholder(inner):
+            return Payload(text=inner)
+        if isinstance(inner, list) and (messages := read_messages(inner)):
+            return Payload(messages=messages)
+    texts = [item for item in value.values() if isinstance(item, str) and item]
+    return Payload(text=texts[0]) if len(texts) == 1 and len(value) == 1 and not is_placeholder(texts[0]) else Payload()
+
+
+def _call_of(value: Mapping[str, Any], depth: int) -> Payload:
+    """A decorated function's ``{"args": […], "kwargs": {…}}``."""
+    kwargs = value.get("kwargs")
+    if is_object(kwargs) and kwargs and (found := _input_of(kwargs, depth + 1)) != Payload():
+        return found
+    args = value.get("args")
+    for item in args if isinstance(args, list) else ():
+        found = input_payload(item) if isinstance(item, str) else _input_of(item, depth + 1)
+        if found != Payload():
+            return found
+    return Payload()
+
+
+def output_payload(raw: Any, *, structured: bool = True) -> Payload:
+    """What came out. ``structured``: an object that is no envelope is a structured reply, as JSON text."""
+    value = containers(raw)
+    if isinstance(value, str):
+        if value[:1] == '"':  # a JSON string
+            decoded = decode_leniently(value)
+            value = decoded if isinstance(decoded, str) else value
+        return Payload() if is_placeholder(value) else Payload(text=value)
+    return _output_of(value, raw, structured, 0)
+
+
+def _output_of(value: Any, raw: Any, structured: bool, depth: int) -> Payload:
+    if isinstance(value, list):
+        messages = read_messages(value, "assistant")
+        return Payload(messages=messages or None)
+    if not is_object(value) or depth > 4:
+        return Payload()
+    for key in _MESSAGE_LISTS:
+        if isinstance(value.get(key), list) and (messages := read_messages(value[key], "assistant")):
+            return Payload(messages=messages)
+    content = value.get("content")
+    if is_object(content) and "parts" in content:  # an ADK event
+        return Payload(messages=read_messages(content, "assistant") or None)
+    if ("role" in value and ("content" in value or "parts" in value)) or value.get("type") in (
+        "constructor",
+        "ai",
+        "AIMessage",
+    ):
+        return Payload(messages=read_messages(dict(value), "assistant") or None)
+    for key in REPLY_KEYS:
+        inner = value.get(key)
+        if isinstance(inner, str) and not is_placeholder(inner) and (inner or key == "text"):
+            return Payload(text=inner)
+        if is_object(inner) and (found := _output_of(inner, None, False, depth + 1)) != Payload():
+            return found
+    if not structured or raw is None:
+        return Payload()
+    return Payload(text=raw if isinstance(raw, str) else _json(value))
+
+
+def _json(value: Any) -> str:
+    return orjson.dumps(plain(value)).decode()
+
+
+def tool_arguments(raw: Any) -> JsonValue:
+    """The arguments of a tool out of what its span holds: an object, the envelope of a call, or a bare value."""
+    value = containers(raw)
+    if is_object(value):
+        if set(value) <= {"args", "kwargs"}:
+            return _called_with(value)
+        if "input_str" in value and set(value) <= {"input_str", "tags", "metadata", "inputs", "kwargs"}:
+            inner = value.get("inputs")
+            return plain(inner) if is_object(inner) and inner else plain(containers(value["input_str"]))
+    return plain(value)
+
+
+def _called_with(value: Mapping[str, Any]) -> JsonValue:
+    kwargs, args = value.get("kwargs") or {}, value.get("args") or []
+    if kwargs:
+        return plain(kwargs)
+    if isinstance(args, list) and len(args) == 1:
+        return plain(containers(args[0]))
+    return plain(args) if args else {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolOutcome:
+    """What a tool gave back, out of its envelope. ``error`` where the envelope says that the call failed."""
+
+    result: JsonValue = None
+    error: str | None = None
+    call_id: str | None = None
+    name: str | None = None
+
+
+def tool_outcome(raw: Any) -> ToolOutcome:
+    """A tool's result out of LangChain's tool messages, ADK's and LlamaIndex's result objects, or as it stands."""
+    value = containers(raw)
+    for _ in range(4):
+        if not is_object(value):
+            break
+        if is_object(value.get("output")) and set(value) <= {"output", "kwargs"}:
+            value = value["output"]
+        elif isinstance(value.get("output"), str) and set(value) <= {"output", "kwargs"}:
+            value = containers(value["output"])
+        elif value.get("type") == "constructor" or (value.get("lc") is not None and is_object(value.get("kwargs"))):
+            value = value.get("kwargs") or {}
+        elif value.get("type") == "tool" and is_object(value.get("data")):
+            value = value["data"]
+        elif "response" in value and set(value) <= {"id", "name", "response", "will_continue", "scheduling", "parts"}:
+            return ToolOutcome(
+                result=plain(value["response"]), call_id=_str(value.get("id")), name=_str(value.get("name"))
+            )
+        elif "raw_output" in value and "is_error" in value:  # LlamaIndex's ToolOutput
+            return _outcome(value, value.get("raw_output") if not value["is_error"] else _blocks(value))
+        elif "tool_call_id" in value and "content" in value:  # LangChain's ToolMessage
+            return _outcome(value, value["content"], failed=value.get("status") == "error")
+        else:
+            break
+    result = result_value(value)
+    return ToolOutcome(result=result, error=error_in_result(result))
+
+
+def _blocks(value: Mapping[str, Any]) -> Any:
+    return value.get("blocks") or value.get("content") or value.get("raw_output")
+
+
+def _outcome(value: Mapping[str, Any], content: Any, failed: bool = False) -> ToolOutcome:
+    result = result_value(content)
+    failed = failed or value.get("is_error") is True
+    name = _str(value.get("name")) or _str(value.get("tool_name"))
+    error = (result if isinstance(result, str) else _json(result)) if failed else error_in_result(result)
+    return ToolOutcome(result=result, error=error, call_id=_str(value.get("tool_call_id")), name=name)
+
+
+def _str(value: Any) -> str | None:
+    return value if isinstance(value, str) and value else None

@@ -1,0 +1,149 @@
+"""pydantic-ai's own instrumentation, formats 1 to 6 (Logfire shows the same).
+
+Source: pydantic-ai 0.2.4, 1.0.5 and 2.68.0, ``InstrumentationSettings(version=…)``. The agent's span holds the whole
+conversation in ``pydantic_ai.all_messages`` (format 1: ``all_messages_events``), and ``pydantic_ai.new_message_index``
+where this run starts in it. Tools: ``gen_ai.tool.call.*`` since format 3, ``tool_arguments`` and ``tool_response`` before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from otel_eval.conventions.content import USAGE_KEYS, Content, usage_of
+from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind
+from otel_eval.conventions.messages import read_message
+from otel_eval.conventions.trouble import failure_of, is_control_flow, tool_error_of
+from otel_eval.conventions.values import Undecodable, decode, decode_leniently, is_object, number, text
+from otel_eval.interaction import GapKind, Message
+from otel_eval.signals import Span
+
+SETTING = "InstrumentationSettings(include_content=True)"
+AGGREGATED_KEYS = {
+    field: tuple(key.replace("gen_ai.usage.", "gen_ai.aggregated_usage.") for key in keys) + keys
+    for field, keys in USAGE_KEYS.items()
+}
+_RUN = ("pydantic_ai.all_messages", "all_messages_events", "final_result")
+_ROLES = {"gen_ai.system.message": "system", "gen_ai.user.message": "user", "gen_ai.tool.message": "tool"}
+
+
+def read(span: Span) -> Facts | None:
+    """What pydantic-ai says beyond the semantic conventions, and what its spans are where those do not tell."""
+    attributes = span.attributes
+    if attributes.get("logfire.span_type") == "pending_span":
+        return Facts(kind=Kind.OTHER)  # announces a span that will come with the same content
+    if not span.scope.name.startswith("pydantic-ai") and not any(key.startswith("pydantic_ai.") for key in attributes):
+        return None
+    content = Content.of(span)
+    operation = attributes.get("gen_ai.operation.name")
+    if operation == "invoke_agent" or any(key in attributes for key in _RUN):
+        return _agent(span, content)
+    if span.name.startswith("running output function"):
+        return Facts(kind=Kind.STEP)
+    if operation == "execute_tool" or text(attributes.get("gen_ai.tool.name")):
+        return _tool(span, content)
+    if span.name.startswith("running ") and "tools" in attributes:
+        return Facts(kind=Kind.STEP)  # "running 2 tools"
+    return _model(span, content) if operation == "chat" else None
+
+
+def _agent(span: Span, content: Content) -> Facts:
+    attributes = span.attributes
+    messages = _conversation(content)
+    index = number(attributes.get("pydantic_ai.new_message_index")) or 0
+    before, turn = (messages[:index], messages[index:]) if messages else ((), ())
+    opening = next((i for i, message in enumerate(turn) if message.role == "assistant"), len(turn))
+    return Facts(
+        kind=Kind.AGENT,
+        agent=text(attributes.get("gen_ai.agent.name")) or text(attributes.get("agent_name")),
+        input=before + turn[:opening] if messages else None,
+        output=turn[opening:] or None,
+        new_from=len(before) if messages else None,
+        reply=_final(attributes.get("final_result")),
+        system=content.instructions("gen_ai.system_instructions"),
+        model=text(attributes.get("model_name")),
+        usage=usage_of(attributes, AGGREGATED_KEYS),
+        aggregated=True,
+        failure=failure_of(span),
+        control_flow=is_control_flow(span),
+        marks=content.marks,
+        setting=SETTING,
+    )
+
+
+def _conversation(content: Content) -> tuple[Message, ...]:
+    """All messages, one for one: empty ones stay, because the index of the new ones counts them."""
+    for key in ("pydantic_ai.all_messages", "all_messages_events"):
+        raw = content.attributes.get(key)
+        if raw is None:
+            continue
+        try:
+            items = decode(raw)
+        except Undecodable:
+            content.mark("input", GapKind.TRUNCATED)
+            continue
+        if not isinstance(items, list):
+            continue
+        if key == "pydantic_ai.all_messages":
+            return tuple(read_message(item) for item in items if is_object(item))
+        return tuple(_event(item) for item in items if is_object(item))
+    return ()
+
+
+def _event(item: Mapping[str, Any]) -> Message:
+    """Format 1: an event of semantic conventions 1.28 as an object; ``gen_ai.choice`` has the message inside."""
+    name = str(item.get("event.name", ""))
+    if name == "gen_ai.choice" and is_object(item.get("message")):
+        return read_message(item["message"], "assistant")
+    return read_message({"role": _ROLES.get(name, "assistant"), **item}, "assistant")
+
+
+def _final(raw: Any) -> str | None:
+    return raw if isinstance(raw, str) else None
+
+
+def _model(span: Span, content: Content) -> Facts:
+    attributes = span.attributes
+    found = decode_leniently(attributes.get("events"))  # format 1
+    events = [item for item in found if is_object(item)] if isinstance(found, list) else []
+    inputs = tuple(_event(item) for item in events if item.get("event.name") != "gen_ai.choice")
+    outputs = tuple(_event(item) for item in events if item.get("event.name") == "gen_ai.choice")
+    return Facts(
+        kind=Kind.MODEL,
+        input=inputs or None,
+        output=outputs or None,
+        pseudo_tools=_output_tools(attributes.get("model_request_parameters")),
+        setting=SETTING,
+    )
+
+
+def _output_tools(raw: Any) -> tuple[str, ...]:
+    """The tools with which the model hands over its final answer: pydantic-ai calls them, nobody executes them."""
+    parameters = decode_leniently(raw)
+    tools = parameters.get("output_tools") if is_object(parameters) else None
+    names = [tool.get("name") for tool in tools if is_object(tool)] if isinstance(tools, list) else []
+    return tuple(name for name in names if isinstance(name, str))
+
+
+def _tool(span: Span, content: Content) -> Facts:
+    attributes = span.attributes
+    error = None if is_control_flow(span) else tool_error_of(span)
+    result = content.result("result", "gen_ai.tool.call.result", "tool_response")
+    if error is not None and result is not MISSING and "pydantic_ai.tool.retry.cause" in attributes:
+        result = MISSING
+    return Facts(
+        kind=Kind.TOOL,
+        tool=text(attributes.get("gen_ai.tool.name")),
+        arguments=content.json("arguments", "gen_ai.tool.call.arguments", "tool_arguments"),
+        result=result,
+        error=error,
+        call_id=text(attributes.get("gen_ai.tool.call.id")),
+        control_flow=is_control_flow(span),
+        marks=content.marks,
+        setting=SETTING,
+    )
+
+
+CONVENTION = Convention(
+    name="pydantic-ai", read=read, prefixes=("pydantic_ai.", "logfire."), scopes=("pydantic-ai", "logfire")
+)

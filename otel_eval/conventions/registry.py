@@ -1,0 +1,103 @@
+"""The table of conventions, and the one function that turns a span into facts.
+
+A new convention is one module and one line here; users add theirs with the entry-point group ``otel_eval.conventions``
+(each entry point is a :class:`Convention`, and comes before ours).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import cache
+from importlib.metadata import entry_points
+
+from otel_eval.conventions import genai, openinference, pydantic_ai
+from otel_eval.conventions.facts import Convention, Facts, Kind, Note, fill
+from otel_eval.conventions.sessions import session_of, user_of
+from otel_eval.identity import digest
+from otel_eval.signals import LogRecord, Span
+
+CONVENTIONS: tuple[Convention, ...] = (
+    # Of several that recognise a span the first decides its kind, the others fill gaps: vendors before the standard.
+    pydantic_ai.CONVENTION,
+    openinference.CONVENTION,
+    genai.CONVENTION,
+)
+
+SESSION_PREFIXES = ("session.id", "user.id")
+
+
+class Registry:
+    """A fixed list of conventions, with one cheap test in front that most ordinary spans do not pass."""
+
+    def __init__(self, conventions: Iterable[Convention]) -> None:
+        self.conventions = tuple(conventions)
+        self._prefixes = tuple({prefix for convention in self.conventions for prefix in convention.prefixes})
+        self._scopes = tuple({scope for convention in self.conventions for scope in convention.scopes})
+        self._events = tuple({event for convention in self.conventions for event in convention.events})
+
+    def facts_of(self, span: Span) -> Facts | None:
+        """What the span says about an agent's work; None for an ordinary span. Pure; never raises for odd values."""
+        if not self._may_be(span):
+            return None
+        found: Facts | None = None
+        for convention in self.conventions:
+            if not _offered(convention, span):
+                continue
+            facts = convention.read(span)
+            if facts is None:
+                continue
+            facts = replace(facts, conventions=(convention.name,))
+            found = facts if found is None else fill(found, facts)
+        if found is None or found.kind is Kind.OTHER:
+            return None
+        if found.session is None or found.user_id is None:
+            session, user = session_of(span.attributes), user_of(span.attributes)
+            found = replace(found, session=found.session or session, user_id=found.user_id or user)
+        return found
+
+    def note_of(self, record: LogRecord) -> Note | None:
+        """What the record says about the span that it names; None for an ordinary record."""
+        if record.trace_id is None or record.span_id is None:
+            return None
+        for convention in self.conventions:
+            facts = None if convention.read_log is None else convention.read_log(record)
+            if facts is not None:
+                facts = replace(facts, conventions=(convention.name,))
+                order = (record.time_ns, 0 if facts.output is None else 1, digest(repr(facts)))
+                return Note(trace_id=record.trace_id, span_id=record.span_id, order=order, facts=facts)
+        return None
+
+    def _may_be(self, span: Span) -> bool:
+        prefixes = self._prefixes
+        for key in span.attributes:
+            if key.startswith(prefixes):
+                return True
+        if self._scopes and span.scope.name.startswith(self._scopes):
+            return True
+        return any(event.name.startswith(self._events) for event in span.events) if span.events else False
+
+
+def _offered(convention: Convention, span: Span) -> bool:
+    if convention.prefixes and any(key.startswith(convention.prefixes) for key in span.attributes):
+        return True
+    if convention.scopes and span.scope.name.startswith(convention.scopes):
+        return True
+    return bool(convention.events) and any(event.name.startswith(convention.events) for event in span.events)
+
+
+@cache
+def default_registry() -> Registry:
+    """The conventions of installed packages, then ours."""
+    installed = [point.load() for point in entry_points(group="otel_eval.conventions")]
+    return Registry((*installed, *CONVENTIONS))
+
+
+def facts_of(span: Span) -> Facts | None:
+    """:meth:`Registry.facts_of` of the default registry."""
+    return default_registry().facts_of(span)
+
+
+def note_of(record: LogRecord) -> Note | None:
+    """:meth:`Registry.note_of` of the default registry."""
+    return default_registry().note_of(record)

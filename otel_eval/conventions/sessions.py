@@ -1,0 +1,71 @@
+"""Under which names instrumentations write the conversation and the user, most specific first.
+
+Not among them: ``langsmith.trace.session_id`` (a project), ``mcp.session.id`` (a transport), run and call ids.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from otel_eval.conventions.values import decode_leniently, first_text, is_object
+
+_KEYS = (
+    "session_id",
+    "sessionId",
+    "thread_id",
+    "threadId",
+    "conversation_id",
+    "conversationId",
+    "chat_id",
+    "chatId",
+    "session.id",
+)
+_USER_KEYS = ("user_id", "userId", "user.id", "customer_id", "customerId")
+_PREFIXES = (
+    "traceloop.association.properties.",
+    "ai.telemetry.metadata.",  # Vercel AI SDK 3.3 to 6
+    "ai.settings.context.",  # Vercel AI SDK 7
+    "langsmith.metadata.",
+    "mastra.metadata.",
+    "langfuse.trace.metadata.",
+    "metadata.",
+)
+
+
+def _names(keys: Iterable[str]) -> tuple[str, ...]:
+    return tuple(prefix + key for prefix in _PREFIXES for key in keys)
+
+
+SESSION_NAMES = (
+    "gen_ai.conversation.id",
+    "session.id",
+    "langfuse.session.id",
+    "gcp.vertex.agent.session_id",
+    "spring.ai.chat.client.conversation.id",
+    "microsoft.session.id",
+    "genkit:sessionId",
+    "group_id",
+    *_names(_KEYS),
+)
+USER_NAMES = ("user.id", "enduser.id", "langfuse.user.id", "gen_ai.user.id", *_names(_USER_KEYS))
+_METADATA = ("metadata", "langfuse.trace.metadata", "traceloop.association.properties")
+
+
+def session_of(attributes: Mapping[str, Any]) -> str | None:
+    """The conversation that the span belongs to; an empty id is none (pydantic-ai writes ``""``)."""
+    return first_text(attributes, SESSION_NAMES) or _in_metadata(attributes, _KEYS)
+
+
+def user_of(attributes: Mapping[str, Any]) -> str | None:
+    """The end user's id."""
+    return first_text(attributes, USER_NAMES) or _in_metadata(attributes, _USER_KEYS)
+
+
+def _in_metadata(attributes: Mapping[str, Any], keys: tuple[str, ...]) -> str | None:
+    for name in _METADATA:
+        raw = attributes.get(name)
+        metadata = decode_leniently(raw) if raw is not None else None
+        if is_object(metadata) and (found := first_text(metadata, keys)) is not None:
+            return found
+    return None

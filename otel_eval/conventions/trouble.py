@@ -1,0 +1,184 @@
+"""How a span, or a tool's result, says that something failed; and what only looks like it.
+
+A tool's error may hide in a text with the status OK. Only structure and the exact sentences that frameworks write in
+place of a result are taken for failures: a result that merely talks of errors is a result.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from otel_eval.conventions.values import decode_leniently, is_object, text
+from otel_eval.interaction import Failure
+from otel_eval.signals import Span
+
+CONTROL_FLOW = frozenset(
+    {
+        "GraphInterrupt",  # LangGraph: waits for a human
+        "NodeInterrupt",
+        "GraphBubbleUp",
+        "ParentCommand",  # LangGraph: goes on in the parent graph
+        "CallDeferred",  # pydantic-ai
+        "ApprovalRequired",
+        "GeneratorExit",
+        "StopIteration",
+        "StopAsyncIteration",
+    }
+)
+"""Exceptions with which frameworks steer; nothing failed."""
+
+_CONTROL_MESSAGE = re.compile(r"(?:ParentCommand\()?Command\(graph=|GraphInterrupt\(|^\(?Interrupt\(value=")
+
+SENTENCES = (
+    re.compile(r"An error occurred while running the tool\. Please try again\.(?: Error: .*)?", re.S),  # OpenAI Agents
+    re.compile(r"Error: .*\n ?Please fix your mistakes\.", re.S),  # LangGraph ToolNode
+    re.compile(
+        r"Error (?:executing|invoking) tool \S+?(?: with kwargs .* with error)?:\s.*", re.S
+    ),  # MCP SDK, LangGraph, Vercel
+    re.compile(r"Error: [A-Z]\w*(?:Error|Exception) - .*", re.S),  # Strands
+    re.compile(r"Error running tool \(non-fatal\).*", re.S),  # OpenAI Agents
+)
+"""What frameworks write in place of the result of a tool that raised: whole texts, not beginnings of one."""
+
+LOOP_SENTENCES = (
+    re.compile(r"(?:ERROR|Error|error): [^\n]{1,500}"),
+    re.compile(r"(?:(?:ERROR|Error): )?(?:[a-z_]\w*\.)*[A-Z]\w*(?:Error|Exception)(?:: |\().*", re.S),
+    re.compile(r"Tool (?:execution )?(?:failed|error): [^\n]{1,500}"),
+)
+"""What hand-written loops pass to the model in place of a result: believed only where no span of the tool says more."""
+
+
+def exception_of(span: Span) -> Failure | None:
+    """The last ``exception`` event of the span."""
+    for event in reversed(span.events):
+        if event.name in ("exception", "gen_ai.client.operation.exception"):
+            kind = text(event.attributes.get("exception.type"))
+            message = text(event.attributes.get("exception.message"))
+            return Failure(type=_short_type(kind), message=_first_paragraph(message))
+    return None
+
+
+def first_exception_of(span: Span) -> Failure | None:
+    """The first ``exception`` event: the cause, where a wrapper's follows it."""
+    for event in span.events:
+        if event.name == "exception":
+            kind = text(event.attributes.get("exception.type"))
+            message = text(event.attributes.get("exception.message"))
+            return Failure(type=_short_type(kind), message=_first_paragraph(message))
+    return None
+
+
+def failure_of(span: Span, *, exceptions_count: bool = False) -> Failure | None:
+    """Whether the span says that it failed: status ERROR or ``error.type``, in the words of its exception or status.
+
+    ``exceptions_count``: an exception event alone is enough (for conventions whose status is always OK). What frameworks
+    use exceptions for besides failing (:func:`is_control_flow`) is none.
+    """
+    error_type = text(span.attributes.get("error.type"))
+    exception = exception_of(span)
+    told = span.status == "error" or (error_type is not None and span.status != "ok")
+    if not told and not (exceptions_count and exception is not None):
+        return None
+    if is_control_flow(span):
+        return None
+    message = text(span.attributes.get("error.message")) or (exception.message if exception else None)
+    message = message or _first_paragraph(text(span.status_message))
+    kind = exception.type if exception and exception.type else error_type if error_type != "_OTHER" else None
+    return Failure(type=_short_type(kind), message=message)
+
+
+def is_control_flow(span: Span) -> bool:
+    """Whether the exception on the span is a framework's way of steering (an interrupt, a deferral, a handoff)."""
+    exception = exception_of(span)
+    if exception is not None and exception.type is not None and exception.type.split(".")[-1] in CONTROL_FLOW:
+        return True
+    error_type = text(span.attributes.get("error.type"))
+    if error_type is not None and error_type.split(".")[-1] in CONTROL_FLOW:
+        return True
+    return _CONTROL_MESSAGE.search(span.status_message[:200]) is not None
+
+
+def tool_error_of(span: Span) -> str | None:
+    """The error of a tool's span, as a text, or None where the span does not say that it failed."""
+    failure = failure_of(span)
+    if failure is None:
+        return None
+    first = first_exception_of(span)
+    if first is not None and first.message:
+        failure = first
+    if span.status_message and failure.message is None:
+        return span.status_message
+    return str(failure)
+
+
+def error_in_result(result: Any, *, loop: bool = False) -> str | None:
+    """The error that a tool's result is, where it is one: an error object or exactly a framework's error sentence.
+
+    ``loop``: the result is known from messages alone, so the sentences of hand-written loops count too.
+    """
+    value = decode_leniently(result)
+    if is_object(value):
+        return _error_in_object(value)
+    if isinstance(value, list) and len(value) == 1 and is_object(value[0]):
+        return _error_in_object(value[0])
+    if isinstance(value, str):
+        return value if is_error_sentence(value, loop=loop) else None
+    return None
+
+
+def is_error_sentence(value: str, *, loop: bool = False) -> bool:
+    """Whether the whole text is what a framework (or, for ``loop``, a hand-written loop) writes in place of a result."""
+    stripped = value.strip()
+    if len(stripped) > 4000:
+        return False
+    return any(sentence.fullmatch(stripped) for sentence in (SENTENCES + LOOP_SENTENCES if loop else SENTENCES))
+
+
+def _error_in_object(value: Mapping[str, Any]) -> str | None:
+    if value.get("isError") is True or value.get("is_error") is True or value.get("status") == "error":
+        for key in ("error", "message", "content", "text", "output", "raw_output", "blocks"):
+            found = value.get(key)
+            if found not in (None, "", [], {}):
+                return _words(found)
+        return "the result says that it is an error"
+    error = value.get("error")
+    if error not in (None, "", False, [], {}) and set(value) <= {
+        "error",
+        "ok",
+        "success",
+        "status",
+        "code",
+        "type",
+        "message",
+    }:
+        return _words(error)
+    return None
+
+
+def _words(value: Any) -> str:
+    if (
+        isinstance(value, list)
+        and value
+        and all(is_object(item) and isinstance(item.get("text"), str) for item in value)
+    ):
+        return "\n".join(item["text"] for item in value)
+    if is_object(value) and isinstance(value.get("message"), str):
+        return str(value["message"])
+    return value if isinstance(value, str) else str(value)
+
+
+def _short_type(kind: str | None) -> str | None:
+    return kind.removeprefix("builtins.") if kind else None
+
+
+def _first_paragraph(message: str | None) -> str | None:
+    """Without the stack trace that JavaScript's instrumentations append after a blank line."""
+    if message is None:
+        return None
+    head, blank, rest = message.partition("\n\n")
+    if blank and (re.match(r"\s*(?:at |Error\b|\w*Error: |Traceback )", rest)):
+        return head
+    cut = message.find("Traceback (most recent call last):")
+    return message[:cut].rstrip() or message if cut > 0 else message

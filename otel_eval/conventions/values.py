@@ -1,0 +1,204 @@
+"""Reading attribute values: JSON in strings, double encodings, Python reprs, flattened lists, placeholders.
+
+Only containers that are known to hold JSON are decoded; a user may type ``{"a": 1}`` or ``42``, and that is a text.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeGuard
+
+import orjson
+
+from otel_eval.interaction import JsonValue
+
+MAX_REPR_CHARS = 100_000
+"""Longer Python reprs are left as text: parsing them costs more than they tell."""
+
+PLACEHOLDERS = frozenset(
+    {
+        "__REDACTED__",  # OpenInference
+        "[REDACTED]",  # Strands and many proxies
+        "<REDACTED>",  # Claude Code
+        "<redacted>",
+        "<elided>",  # Google ADK logs
+        "redacted-by-litellm",
+    }
+)
+"""Texts that stand where content was."""
+
+_SCRUBBED = re.compile(r"\[Scrubbed due to [^\]]*\]")
+_JSON_START = re.compile(r"\s*(?:[\[{\"]|-?\d|true\b|false\b|null\b|NaN\b)")
+
+
+def is_placeholder(value: object) -> bool:
+    """Whether the value only says that something was hidden."""
+    return isinstance(value, str) and (value.strip() in PLACEHOLDERS or _SCRUBBED.fullmatch(value.strip()) is not None)
+
+
+def text(value: object) -> str | None:
+    """The value if it is a text that says something: neither empty nor a placeholder."""
+    return value if isinstance(value, str) and value and not is_placeholder(value) else None
+
+
+def first_text(attributes: Mapping[str, Any], keys: Iterable[str]) -> str | None:
+    """The first of the attributes that is a text and says something."""
+    for key in keys:
+        found = text(attributes.get(key))
+        if found is not None:
+            return found
+    return None
+
+
+def number(value: object) -> int | None:
+    """A count; numbers in texts are read, NaN and negative ones are None."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        as_float = float(value)
+    except ValueError:
+        return None
+    return int(as_float) if math.isfinite(as_float) and as_float >= 0 else None
+
+
+def first_number(attributes: Mapping[str, Any], keys: Iterable[str]) -> int | None:
+    """The first of the attributes that is a count."""
+    for key in keys:
+        found = number(attributes.get(key))
+        if found is not None:
+            return found
+    return None
+
+
+class Undecodable(ValueError):
+    """A text that looks like the beginning of JSON but is none: cut off by a length limit, most often."""
+
+
+def decode(value: Any, *, twice: bool = True) -> Any:
+    """What a container that holds JSON says. Structured values are taken as they are; a text that is no JSON is a text.
+
+    A JSON string that holds a JSON object or array again is decoded once more. Raises Undecodable for JSON that is cut.
+    """
+    if isinstance(value, bytes | memoryview):
+        value = bytes(value).decode("utf-8", "replace")
+    if not isinstance(value, str):
+        return value
+    if _JSON_START.match(value) is None:
+        return value
+    try:
+        decoded = orjson.loads(value)
+    except orjson.JSONDecodeError:
+        decoded = _repr(value)
+        if decoded is None:
+            if value.lstrip()[:1] in "[{" and _looks_cut(value):
+                raise Undecodable(value[:200]) from None
+            return value
+    if twice and isinstance(decoded, str) and decoded.lstrip()[:1] in ("{", "["):
+        return decode(decoded, twice=False)
+    return decoded
+
+
+def decode_leniently(value: Any) -> Any:
+    """As :func:`decode`, the text as it stands where it cannot be decoded."""
+    try:
+        return decode(value)
+    except Undecodable:
+        return value
+
+
+def containers(value: Any) -> Any:
+    """As :func:`decode_leniently`, but only objects and arrays; ``42`` or ``"x"`` stay the text that they are."""
+    decoded = decode_leniently(value)
+    return decoded if isinstance(decoded, dict | list) else value
+
+
+def _repr(value: str) -> Any:
+    """A Python repr of plain containers, or JSON with NaN or bare control characters; None where it is neither."""
+    if value.lstrip()[:1] not in ("{", "[", "("):
+        return None
+    import json
+
+    try:
+        return json.loads(value, strict=False)
+    except ValueError:
+        pass
+    if len(value) > MAX_REPR_CHARS:
+        return None
+    try:
+        parsed = ast.literal_eval(value.strip())
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return None
+    return parsed if isinstance(parsed, dict | list) else list(parsed) if isinstance(parsed, tuple) else None
+
+
+def _looks_cut(value: str) -> bool:
+    start = value.lstrip()
+    return bool(re.match(r"(\{\s*\"|\[\s*[\[{\"])", start)) and start.rstrip()[-1:] not in ("}", "]")
+
+
+def plain(value: Any, depth: int = 0) -> JsonValue:
+    """The value with nothing but JSON's types in it."""
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
+    if depth > 60:
+        return None
+    if isinstance(value, Mapping):
+        return {str(key): plain(item, depth + 1) for key, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [plain(item, depth + 1) for item in value]
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    return str(value)
+
+
+def is_object(value: Any) -> TypeGuard[Mapping[str, Any]]:
+    """Whether the value is a JSON object."""
+    return isinstance(value, Mapping)
+
+
+def unflatten(attributes: Mapping[str, Any], prefix: str) -> list[Any]:
+    """``prefix.0.role``, ``prefix.0.tool_calls.1.name``, … as nested lists and objects, sorted by number, holes closed.
+
+    ``prefix`` ends with a dot. A segment of digits only makes a list. An empty list where no key starts with the prefix.
+    """
+    tree: dict[str, Any] = {}
+    start = len(prefix)
+    for key, value in attributes.items():
+        if not key.startswith(prefix):
+            continue
+        node = tree
+        *path, leaf = key[start:].split(".")
+        for segment in path:
+            below = node.get(segment)
+            if not isinstance(below, dict):
+                below = {} if below is None else {"": below}
+                node[segment] = below
+            node = below
+        existing = node.get(leaf)
+        if isinstance(existing, dict):
+            existing[""] = value
+        else:
+            node[leaf] = value
+    listed = _listed(tree)
+    return listed if isinstance(listed, list) else []
+
+
+def unflatten_object(attributes: Mapping[str, Any], prefix: str) -> dict[str, Any]:
+    """As :func:`unflatten` where the first segment is a name."""
+    listed = unflatten(
+        {f"_.0.{key[len(prefix) :]}": v for key, v in attributes.items() if key.startswith(prefix)}, "_."
+    )
+    return listed[0] if listed and isinstance(listed[0], dict) else {}
+
+
+def _listed(node: Any) -> Any:
+    if not isinstance(node, dict):
+        return node
+    if node and all(key.isdigit() for key in node):
+        return [_listed(node[key]) for key in sorted(node, key=int)]
+    return {key: _listed(item) for key, item in node.items()}

@@ -36,9 +36,7 @@ class EvaluationContext:
 
     ``expected`` and ``metadata`` come from the case in an experiment. ``judges`` resolves a judge model's name to a way
     to ask it (None where none is configured). Judge calls that an evaluation makes are appended to ``judge_calls`` and
-    end up on its record. ``ledger`` answers ``interaction(id)`` and ``evaluations(interaction_id)``. ``may_wait``: whoever runs
-    it keeps a backlog, so a judge whose provider is down raises :class:`JudgeUnavailable` through :func:`run` instead of
-    ending the evaluation inconclusive.
+    end up on its record. ``ledger`` answers ``interaction(id)`` and ``evaluations(interaction_id)``.
     """
 
     evaluation_id: str
@@ -50,7 +48,6 @@ class EvaluationContext:
     judges: Judges | None = None
     ledger: Any = None
     judge_calls: list[JudgeCall] = field(default_factory=list)
-    may_wait: bool = False
 
 
 class Evaluator(abc.ABC):
@@ -132,9 +129,7 @@ async def run(evaluator: Evaluator, interaction: Interaction, context: Evaluatio
     except (Exception, SystemExit) as error:
         if not _is_unavailable(error):
             return _broke(error)
-        if context.may_wait:
-            raise
-        return Inconclusive(reason=str(error), cause=error.cause)
+        return Inconclusive(reason=error.reason, cause=error.cause)
     if not isinstance(outcome, Evaluation | Inconclusive | Errored):
         kind = type(outcome).__name__
         return Errored(reason=f"{evaluator.id} returned {kind}, not an outcome", error_type="invalid_outcome")

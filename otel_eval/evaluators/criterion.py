@@ -22,6 +22,7 @@ from otel_eval.evaluators.judging import (
 )
 from otel_eval.identity import digest
 from otel_eval.interaction import Interaction
+from otel_eval.judges.errors import JudgeUnavailable
 from otel_eval.judges.judge import PASSING_SCORE, Judge, decide
 from otel_eval.judges.model_judge import ModelJudge
 from otel_eval.outcome import Failed, Inconclusive, Outcome, Passed, Verdict
@@ -81,7 +82,11 @@ class JudgeEvaluator(Evaluator):
         missing = lacking(interaction, self.requires)
         if missing is not None:
             return self._inconclusive(missing)
-        result = await ballot(lambda: decide(self.judge, self.criterion, interaction), self.votes, "judge", context)
+        try:
+            result = await ballot(lambda: decide(self.judge, self.criterion, interaction), self.votes, "judge", context)
+        except JudgeUnavailable as error:
+            error.subject = self.criterion.strip()
+            raise
         if len(result.usable) < majority(self.votes):
             return self._inconclusive(inconclusive_for(result.trouble, self.votes))
         verdict = low_median(result.usable)

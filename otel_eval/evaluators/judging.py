@@ -81,7 +81,7 @@ def lacking(interaction: Interaction, requires: Iterable[str]) -> Inconclusive |
 async def ballot(ask: Callable[[], Awaitable[Vote]], votes: int, kind: str, context: EvaluationContext) -> Ballot[Vote]:
     """Ask that often, at the same time, each vote in a conversation of its own; judge calls go on the record in order.
 
-    Raises JudgeUnavailable where the votes do not suffice and it is worth waiting, CancelledError when cancelled.
+    Raises JudgeUnavailable where the votes do not suffice and waiting may help, CancelledError when cancelled.
     """
     conversations = [
         Conversation(evaluation_id=context.evaluation_id, kind=kind, vote=number, judges=context.judges)
@@ -96,7 +96,7 @@ async def ballot(ask: Callable[[], Awaitable[Vote]], votes: int, kind: str, cont
     trouble = tuple(result.error for result in results if isinstance(result, _Trouble))
     if len(usable) < majority(votes):
         for error in trouble:
-            if isinstance(error, JudgeUnavailable) and context.may_wait:
+            if isinstance(error, JudgeUnavailable):
                 raise error
     return Ballot(usable, trouble, frozenset(field for conversation in conversations for field in conversation.cut))
 

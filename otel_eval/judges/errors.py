@@ -54,7 +54,9 @@ class JudgeUnavailable(JudgeError):
     """The provider is down (429, 5xx, unreachable, timeouts, a key it refuses): pause ``model``, keep its backlog.
 
     ``retry_after`` is in seconds, None where the provider did not say. ``cause`` is what to record once waiting is over.
-    ``final``: trying again at once is pointless (a refused key, an unknown model); somebody has to act.
+    ``final``: trying again at once is pointless (a refused key, an unknown model); somebody has to act. ``subject`` is what
+    was being judged, where the evaluator says so. Evaluators raise it; :func:`otel_eval.evaluators.contract.run` makes an
+    inconclusive outcome of it, so whoever keeps a backlog catches it before.
     """
 
     def __init__(
@@ -71,3 +73,9 @@ class JudgeUnavailable(JudgeError):
         self.retry_after = retry_after
         self.cause = cause
         self.final = final
+        self.subject: str | None = None
+
+    @property
+    def reason(self) -> str:
+        """What an inconclusive outcome says."""
+        return str(self) if self.subject is None else f"{self.subject}: {self}"

@@ -14,6 +14,7 @@ import email.utils
 import logging
 import os
 import random
+import re
 import time
 from collections.abc import Mapping
 from typing import Any
@@ -34,6 +35,7 @@ _REFUSED_FORMAT = (400, 415, 422)
 _DOWN = (401, 402, 403, 404, 408, 409, 425, 429)
 _FINAL = (401, 402, 403, 404)
 _LONGEST_REASON = 300
+_LITELLM_PREFIX = re.compile(r"^(?:litellm\.\w+: )?(?:\w+Error: )?(?:\w+Exception - )?")
 
 
 class LitellmModel:
@@ -188,7 +190,9 @@ class LitellmModel:
 
     def _reason(self, error: Exception) -> str:
         """The first line of what the provider said, without keys: some quote them."""
-        text = (str(error).strip() or type(error).__name__).splitlines()[0]
+        text = _LITELLM_PREFIX.sub("", (str(error).strip() or type(error).__name__).splitlines()[0])
+        status = getattr(error, "status_code", None)
+        text = text if status is None else f"HTTP {status}: {text}"
         for secret in self._secrets:
             text = text.replace(secret, "[REDACTED:api_key]")
         return self._redaction.text(text)[:_LONGEST_REASON]

@@ -42,7 +42,14 @@ class Decision:
     entry: str | None = None
 
 
-_SEVERITY = (Reason.EVALUATED, Reason.SAMPLED_OUT, Reason.FAILED, Reason.INCOMPLETE)
+_DISPOSITIONS = {
+    Reason.EVALUATED: "evaluated",
+    Reason.SAMPLED_OUT: "sampled out",
+    Reason.FAILED: "failed",
+    Reason.INCOMPLETE: "incomplete",
+    Reason.STOPPED: "dropped",
+}
+"""From the nearest to being judged to the farthest; every other reason is ``not bound``."""
 
 
 def disposition(decisions: Iterable[Decision]) -> str:
@@ -52,7 +59,7 @@ def disposition(decisions: Iterable[Decision]) -> str:
     or that is nested below what the entries name, is ``not bound``.
     """
     reasons = {decision.reason for decision in decisions}
-    return next((reason for reason in _SEVERITY if reason in reasons), Reason.NOT_BOUND).value
+    return next((word for reason, word in _DISPOSITIONS.items() if reason in reasons), "not bound")
 
 
 class Bindings:

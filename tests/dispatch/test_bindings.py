@@ -152,6 +152,7 @@ def test_a_sampling_group_samples_alike() -> None:
         ([Reason.INCOMPLETE, Reason.FAILED], "failed"),
         ([Reason.DISABLED, Reason.INCOMPLETE], "incomplete"),
         ([Reason.DISABLED, Reason.NESTED], "not bound"),
+        ([Reason.NOT_BOUND, Reason.STOPPED], "dropped"),
         ([], "not bound"),
     ],
 )

@@ -39,6 +39,7 @@ class Node:
     facts: Facts | None = None
     links: tuple[Link, ...] = ()
     left_out: bool = False
+    parent_is_remote: bool | None = None
 
     @property
     def key(self) -> tuple[str, str]:
@@ -73,6 +74,7 @@ def observe(span: Span) -> Node:
         facts=None if left_out else facts,
         links=links,
         left_out=left_out,
+        parent_is_remote=span.parent_is_remote,
     )
 
 

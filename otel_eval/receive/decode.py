@@ -14,6 +14,7 @@ import base64
 import binascii
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import lru_cache
 from typing import Any, Literal, TypeAlias
 
 import orjson
@@ -21,6 +22,7 @@ from google.protobuf.message import DecodeError
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
+from opentelemetry.proto.resource.v1.resource_pb2 import Resource as EncodedResource
 
 from otel_eval.signals import LogRecord, Resource, Scope, Span, SpanEvent, SpanLink
 
@@ -134,9 +136,20 @@ def _value(value: AnyValue, depth: int = 0) -> Any:
     return None
 
 
+@lru_cache(maxsize=4096)
+def _resource(encoded: bytes) -> Resource:
+    """One object for the same resource in every batch: whoever keeps it keeps no request, and compares by identity."""
+    return Resource({item.key: _value(item.value) for item in EncodedResource.FromString(encoded).attributes})
+
+
+def _parent_is_remote(flags: int) -> bool | None:
+    """Source: OTLP ``SpanFlags``: 0x100 says that 0x200 is to be believed."""
+    return bool(flags & 0x200) if flags & 0x100 else None
+
+
 def _spans(request: ExportTraceServiceRequest, odd: Counter[str]) -> Iterator[Span]:
     for resource_spans in request.resource_spans:
-        resource = Resource(_attributes(resource_spans.resource.attributes))
+        resource = _resource(resource_spans.resource.SerializeToString())
         for scope_spans in resource_spans.scope_spans:
             raw_scope = scope_spans.scope
             scope = Scope(raw_scope.name, raw_scope.version, _attributes(raw_scope.attributes))
@@ -176,6 +189,7 @@ def _spans(request: ExportTraceServiceRequest, odd: Counter[str]) -> Iterator[Sp
                     dropped_events=span.dropped_events_count,
                     dropped_links=span.dropped_links_count,
                     trace_state=span.trace_state,
+                    parent_is_remote=_parent_is_remote(span.flags),
                     resource=resource,
                     scope=scope,
                 )
@@ -183,7 +197,7 @@ def _spans(request: ExportTraceServiceRequest, odd: Counter[str]) -> Iterator[Sp
 
 def _logs(request: ExportLogsServiceRequest, odd: Counter[str]) -> Iterator[LogRecord]:
     for resource_logs in request.resource_logs:
-        resource = Resource(_attributes(resource_logs.resource.attributes))
+        resource = _resource(resource_logs.resource.SerializeToString())
         for scope_logs in resource_logs.scope_logs:
             raw_scope = scope_logs.scope
             scope = Scope(raw_scope.name, raw_scope.version, _attributes(raw_scope.attributes))
@@ -317,6 +331,7 @@ def _json_spans(request: Json, odd: Counter[str]) -> Iterator[Span]:
                 dropped_events=_int(_get(span, "droppedEventsCount", "dropped_events_count")),
                 dropped_links=_int(_get(span, "droppedLinksCount", "dropped_links_count")),
                 trace_state=_text(_get(span, "traceState", "trace_state")),
+                parent_is_remote=_parent_is_remote(_int(span.get("flags"))),
                 resource=resource,
                 scope=scope,
             )

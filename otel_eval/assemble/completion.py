@@ -1,0 +1,268 @@
+"""When an Interaction is complete: by evidence, not by a fixed delay.
+
+A state machine without a clock or a thread of its own: hand it what arrives (:meth:`Completion.add`) and ask it what is
+due (:meth:`Completion.due`). Times are seconds of a monotonic clock, given by the caller, so a replay starts every timer
+anew.
+
+Quiet is measured per Interaction: no new span or log record below its agent span, or of unknown ancestry that could
+stand below it.
+
+==========================================================  =======================================================
+what has arrived                                            complete after a quiet of
+==========================================================  =======================================================
+agent span, nothing missing, one resource, content there    ``settle``
+the same, but several resources, or content still missing   ``settle_across_processes`` (SDKs export every 5 s)
+the agent span's parent is in another process               ``settle_across_processes``
+a parent that lives in the same process is missing          ``idle``, at the latest ``max_age`` after the last activity
+no agent span; the last answer is text                      ``settle``, or ``settle_across_processes``
+no agent span; the last answer calls a tool                 ``idle``
+==========================================================  =======================================================
+
+A missing parent in the same process is most likely a span that is still open, perhaps that of an outer agent. Where such
+parents never come (they are exported elsewhere), waiting ``idle`` every time would be pointless: once it was waited for in
+vain, that agent of that service is not waited for again until such a parent does come.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from otel_eval.assemble.assembler import assemble_nodes
+from otel_eval.assemble.digest import evidence_digest
+from otel_eval.assemble.group import Group, Key
+from otel_eval.assemble.nodes import Node
+from otel_eval.conventions.facts import Note
+from otel_eval.interaction import GapKind, Interaction
+
+ABSENT_PARENTS = 10_000
+"""How many (service, agent) pairs are remembered whose parents never come."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompletionSettings:
+    """Seconds. See the configuration's ``completion`` section."""
+
+    settle: float = 2.0
+    settle_across_processes: float = 7.0
+    idle: float = 300.0
+    max_age: float = 3600.0
+    late_window: float = 900.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ready:
+    """An Interaction that is complete, and the digest of its evidence."""
+
+    interaction: Interaction
+    digest: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Closed:
+    """A trace that nothing more is expected of. ``nodes`` and ``notes`` are what a late span would be joined to.
+
+    Both are empty where there was nothing of an agent in the trace: then nothing needs to be kept.
+    """
+
+    trace_id: str
+    nodes: tuple[Node, ...] = ()
+    notes: tuple[Note, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Due:
+    """What is due: store ``ready``, with ``aliases`` (ids told before, to those that they mean now), then close ``closed``."""
+
+    ready: tuple[Ready, ...] = ()
+    closed: tuple[Closed, ...] = ()
+    aliases: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class _Found:
+    ready: list[Ready] = field(default_factory=list)
+    closed: list[Closed] = field(default_factory=list)
+    aliases: dict[str, str] = field(default_factory=dict)
+
+
+class Completion:
+    """Collects spans and log records until their Interactions are complete."""
+
+    def __init__(self, settings: CompletionSettings | None = None) -> None:
+        self._settings = settings or CompletionSettings()
+        self._groups: dict[str, Group] = {}
+        self._tied: dict[str, Group] = {}
+        self._timers: list[tuple[float, int, Group]] = []
+        self._count = 0
+        self._absent: OrderedDict[tuple[str, str], None] = OrderedDict()
+
+    @property
+    def open_traces(self) -> int:
+        """How many traces are not closed."""
+        return len(self._groups)
+
+    def holds(self, trace_id: str) -> bool:
+        """Whether that trace is open."""
+        return trace_id in self._groups
+
+    def add(self, nodes: Iterable[Node], notes: Iterable[Note], *, now: float) -> None:
+        """Take in what arrived at that moment. Doing it twice is harmless, and no activity."""
+        touched: dict[int, Group] = {}
+        for node in nodes:
+            group = self._groups.get(node.trace_id) or self._open(node.trace_id, now)
+            if group.add_node(node, now):
+                group = self._tie(group, node)
+                self._parent_came(group, node)
+            touched[id(group)] = group
+        for note in notes:
+            group = self._groups.get(note.trace_id) or self._open(note.trace_id, now)
+            group.add_note(note, now)
+            touched[id(group)] = group
+        for group in touched.values():
+            if group.trace_ids:  # not merged into another meanwhile
+                self._schedule(group, now + self._settings.settle)
+
+    def reopen(self, closed: Closed, told: Mapping[str, str], *, now: float) -> None:
+        """Take back a trace, because something late has arrived. ``told``: ids and digests of what it gave before."""
+        self.add(closed.nodes, closed.notes, now=now)
+        if closed.trace_id in self._groups:
+            self._groups[closed.trace_id].told.update(told)
+
+    def next_deadline(self) -> float | None:
+        """When :meth:`due` should be asked next; None while nothing is open."""
+        return self._timers[0][0] if self._timers else None
+
+    def due(self, now: float, limit: int = 500) -> Due:
+        """What is complete by now, some ``limit`` Interactions of it; ask again while :meth:`next_deadline` is past."""
+        found = _Found()
+        while self._timers and self._timers[0][0] <= now and len(found.ready) + len(found.closed) < limit:
+            deadline, _, group = heapq.heappop(self._timers)
+            if group.scheduled == deadline:
+                group.scheduled = None
+                self._visit(group, now, found)
+        return Due(ready=tuple(found.ready), closed=tuple(found.closed), aliases=found.aliases)
+
+    # Collecting
+
+    def _open(self, trace_id: str, now: float) -> Group:
+        group = self._groups[trace_id] = Group(trace_id, now)
+        return group
+
+    def _tie(self, group: Group, node: Node) -> Group:
+        """Join the group with the one whose bare loop the node goes on."""
+        for key in group.ties_of(node):
+            other = self._tied.get(key)
+            if other is not None and other is not group:
+                other.absorb(group)
+                for trace_id in other.trace_ids:
+                    self._groups[trace_id] = other
+                self._tied.update(dict.fromkeys(other.tie_keys, other))
+                group = other
+            group.tie_keys.add(key)
+            self._tied[key] = group
+        return group
+
+    def _schedule(self, group: Group, deadline: float) -> None:
+        """Have the group visited then. One visit stands at a time: what should come later is seen to when it is made."""
+        if group.scheduled is None or deadline < group.scheduled:
+            group.scheduled = deadline
+            self._count += 1
+            heapq.heappush(self._timers, (deadline, self._count, group))
+
+    # Completing
+
+    def _visit(self, group: Group, now: float, found: _Found) -> None:
+        interactions = assemble_nodes(group.nodes.values(), group.notes.values()) if group.eventful else ()
+        open_traces: set[str] = set()
+        deadlines: list[float] = []
+        for interaction in interactions:
+            deadline = self._complete_at(group, interaction)
+            if deadline <= now:
+                self._tell(group, interaction, found)
+            else:
+                deadlines.append(deadline)
+                open_traces |= group.traces_of(interaction)
+        quiet = self._settings.idle if group.eventful else self._settings.settle_across_processes
+        told_of = {trace_id for interaction in interactions for trace_id in group.traces_of(interaction)}
+        for trace_id in sorted(group.trace_ids - told_of):
+            # No Interaction yet: tools or log records of an agent still to come, or ordinary spans alone. Those are of
+            # use only as links between an agent's spans, and children end before their parents: a short wait will do.
+            deadline = group.last_in(trace_id) + quiet
+            if deadline > now:
+                deadlines.append(deadline)
+                open_traces.add(trace_id)
+        self._note_aliases(group, interactions, found)
+        for trace_id in sorted(group.trace_ids - open_traces):
+            self._close(group, trace_id, found)
+        if deadlines:
+            self._schedule(group, max(min(deadlines), now + self._settings.settle / 4))
+
+    def _complete_at(self, group: Group, interaction: Interaction) -> float:
+        settings = self._settings
+        standing = group.standing(interaction)
+        last = standing.last_activity
+        if standing.waits_for_span or (standing.waits_for_outer and _habit(standing.root) not in self._absent):
+            return min(standing.last_around + settings.idle, last + settings.max_age)
+        whole = not standing.parent_missing and standing.one_resource and _content_is_there(interaction)
+        return last + (settings.settle if whole else settings.settle_across_processes)
+
+    def _tell(self, group: Group, interaction: Interaction, found: _Found) -> None:
+        standing = group.standing(interaction)
+        if standing.waits_for_outer:
+            self._remember_absent(_habit(standing.root))
+        digest = evidence_digest(interaction)
+        if group.told.get(interaction.id) != digest:
+            group.told[interaction.id] = digest
+            found.ready.append(Ready(interaction=interaction, digest=digest))
+
+    def _note_aliases(self, group: Group, interactions: Iterable[Interaction], found: _Found) -> None:
+        now = {interaction.id: interaction for interaction in interactions}
+        for old in [name for name in group.told if name not in now]:
+            new = group.meaning_of(old, now.values())
+            if new is not None:
+                found.aliases[old] = new
+                del group.told[old]
+
+    def _close(self, group: Group, trace_id: str, found: _Found) -> None:
+        nodes, notes, keys = group.take_out(trace_id)
+        del self._groups[trace_id]
+        for key in keys:
+            if self._tied.get(key) is group:
+                del self._tied[key]
+        eventful = bool(notes) or any(node.facts is not None for node in nodes)
+        found.closed.append(
+            Closed(trace_id=trace_id, nodes=nodes, notes=notes) if eventful else Closed(trace_id=trace_id)
+        )
+
+    # Parents that never come
+
+    def _remember_absent(self, habit: tuple[str, str]) -> None:
+        self._absent[habit] = None
+        self._absent.move_to_end(habit)
+        if len(self._absent) > ABSENT_PARENTS:
+            self._absent.popitem(last=False)
+
+    def _parent_came(self, group: Group, node: Node) -> None:
+        if self._absent:
+            for child in group.agents_below(node):
+                self._absent.pop(_habit(child), None)
+
+
+def _habit(root: Node | None) -> tuple[str, str]:
+    """Whose parents come or do not come: an agent of a service."""
+    if root is None:
+        return "", ""
+    service = root.resource.attributes.get("service.name")
+    agent = (root.facts.agent or root.facts.weak_agent) if root.facts is not None else None
+    return f"{service or ''}", agent or ""
+
+
+def _content_is_there(interaction: Interaction) -> bool:
+    """Nothing is missing that a log record, or a span of another batch, could still bring."""
+    if interaction.reply is None and not interaction.failed:
+        return False
+    missing = (GapKind.NOT_CAPTURED, GapKind.INCOMPLETE)
+    return not any(gap.kind in missing and gap.field != "usage" for gap in interaction.all_gaps())

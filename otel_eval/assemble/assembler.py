@@ -63,18 +63,14 @@ def _evidence_of_runs(runs: Sequence[Run]) -> list[Evidence]:
 
 def _evidence(run: Run, made: dict[int, Evidence], names: Sequence[str]) -> Evidence:
     own_name = run.name()
-    members = list(run.members)
-    inside = set(run.inside_tool)
-    for later in run.in_a_row:
-        members += later.members
-        inside |= later.inside_tool
+    members, inside = run.members, run.inside_tool
     trees = {run.root.trace_id: run.tree}
     calls = calls_of(members, trees)
     return Evidence(
         trace_id=run.root.trace_id,
         span_id=run.root.span_id,
         frames=run.frames,
-        steps=[node for node in members if node.kind() is Kind.STEP and node.span_id not in inside],
+        steps=[node for node in members if node.kind() in (Kind.STEP, Kind.WORKFLOW) and node.span_id not in inside],
         calls=[call for call in calls if call.node.span_id not in inside],
         inner_calls=[call for call in calls if call.node.span_id in inside],
         tools=tool_spans(members, run.tree, inside),
@@ -158,7 +154,8 @@ def _evidence_of_loop(loop: Loop, trees: dict[str, Tree]) -> Evidence:
         inner_calls=(),
         tools=[span for node in loop.tools for span in tool_spans([node], trees[node.trace_id], set())],
         nodes=nodes,
-        agent=names[0] if names else None,
+        agent=names[0] if names else loop.name,
+        parent_id=None if loop.outer is None else interaction_id(loop.outer.trace_id, loop.outer.span_id),
         is_handoff=handoff_test(()),
         complete=is_answered(loop) and not dangling,
     )

@@ -16,7 +16,7 @@ from otel_eval.assemble.nodes import Node
 from otel_eval.assemble.tools import canonical
 from otel_eval.assemble.transcript import final_text
 from otel_eval.assemble.tree import Tree
-from otel_eval.conventions.messages import asks, calls_in, results_in
+from otel_eval.conventions.messages import asks, call_ids_in, calls_in, results_in
 from otel_eval.identity import digest
 from otel_eval.interaction import Message, ToolCallPart
 
@@ -30,6 +30,8 @@ class Loop:
     span_id: str = ""
     path: tuple[str, ...] = ()
     tools: list[Node] = field(default_factory=list)
+    name: str | None = None
+    outer: Loop | None = None
 
 
 def loops_of(calls: Sequence[Call], trees: dict[str, Tree]) -> list[Loop]:
@@ -43,7 +45,25 @@ def loops_of(calls: Sequence[Call], trees: dict[str, Tree]) -> list[Loop]:
         loop.trace_id = first.trace_id
         shared = not loop.path or owners[first.trace_id, loop.path[-1]] > 1
         loop.span_id = first.span_id if shared else loop.path[-1]
+        parent = None if shared else trees[first.trace_id].by_id.get(loop.span_id)
+        loop.name = parent.name or None if parent is not None else None
+    for loop in loops:
+        loop.outer = _outer(loop, loops)
     return loops
+
+
+def _outer(loop: Loop, loops: Sequence[Loop]) -> Loop | None:
+    """The loop that this one ran within: below the same span as that, further down, between two of its calls."""
+    around = [
+        other
+        for other in loops
+        if other.trace_id == loop.trace_id
+        and 0 < len(other.path) < len(loop.path)
+        and loop.path[: len(other.path)] == other.path
+        and other.calls[0].node.ended_ns <= loop.calls[0].node.started_ns
+        and max(call.node.ended_ns for call in loop.calls) <= other.calls[-1].node.started_ns
+    ]
+    return max(around, key=lambda other: len(other.path), default=None)
 
 
 def _common_path(calls: Sequence[Call], trees: dict[str, Tree]) -> tuple[str, ...]:
@@ -60,7 +80,7 @@ def _common_path(calls: Sequence[Call], trees: dict[str, Tree]) -> tuple[str, ..
 
 
 def _chains(calls: Sequence[Call], trees: dict[str, Tree]) -> list[list[Call]]:
-    told = [call for call in calls if call.input]
+    told = [call for call in calls if call.input or call.output]
     parents = _continuations(told)
     chain_of: dict[tuple[str, str], list[Call]] = {}
     chains: list[list[Call]] = []
@@ -71,7 +91,7 @@ def _chains(calls: Sequence[Call], trees: dict[str, Tree]) -> list[list[Call]]:
             chains.append(chain)
         chain.append(call)
         chain_of[call.node.key] = chain
-    _place_untold([call for call in calls if not call.input], chains, trees)
+    _place_untold([call for call in calls if not call.input and not call.output], chains, trees)
     for chain in chains:
         chain.sort(key=lambda call: call.node.order)
     return sorted(chains, key=lambda chain: chain[0].node.order)
@@ -135,7 +155,7 @@ def _continues(before: Call, rest: Sequence[Message]) -> bool:
 
 def _shares_ids(before: Call, rest: Sequence[Message]) -> int:
     mine = {part.call_id for message in before.output for part in calls_in(message) if part.call_id}
-    return len(mine & {part.call_id for message in rest for part in (*calls_in(message), *results_in(message))})
+    return len(mine & {call_id for message in rest for call_id in call_ids_in(message)})
 
 
 def _by_call_ids(call: Call, calls: Sequence[Call], used: set[tuple[str, str]]) -> Call | None:

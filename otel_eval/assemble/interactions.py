@@ -19,7 +19,8 @@ from otel_eval.assemble.transcript import (
     system_in,
     turn_of,
 )
-from otel_eval.conventions.facts import Facts
+from otel_eval.conventions.facts import Facts, Kind
+from otel_eval.conventions.trouble import is_programs_own
 from otel_eval.identity import interaction_id
 from otel_eval.interaction import Attachment, Failure, Interaction, Link, Message, ToolCall, Usage
 
@@ -83,7 +84,7 @@ def interaction_of(evidence: Evidence) -> Interaction:
     turn = turn_asked(evidence)
     failure = _failure(evidence)
     reply = _reply(evidence, failure)
-    tools = _tools(evidence, turn.asked)
+    tools = _tools(evidence, turn.asked, failure)
     calls = sorted([*evidence.calls, *evidence.inner_calls], key=lambda call: call.node.order)
     usage = _usage(evidence, calls)
     first = evidence.frames[0] if evidence.frames else (evidence.nodes[0] if evidence.nodes else None)
@@ -163,7 +164,9 @@ def _reply(evidence: Evidence, failure: Failure | None) -> str | None:
         text = final_text(call.output)
         if text is not None:
             return text
-    return _first(reversed([node.facts.reply for node in evidence.steps if node.facts is not None]))
+    return _first(
+        node.facts.reply for node in reversed(evidence.steps) if node.facts is not None and node.kind() is Kind.STEP
+    )
 
 
 def _said(evidence: Evidence) -> str | None:
@@ -193,7 +196,7 @@ def _failure(evidence: Evidence) -> Failure | None:
     return None if _said(evidence) is not None and evidence.frames else calls[-1].facts.failure
 
 
-def _tools(evidence: Evidence, asked: str | None) -> tuple[ToolCall, ...]:
+def _tools(evidence: Evidence, asked: str | None, failure: Failure | None) -> tuple[ToolCall, ...]:
     known: list[Asked] = []
     for messages in _conversations(evidence, asked):
         merge(known, asked_in(messages))
@@ -204,6 +207,7 @@ def _tools(evidence: Evidence, asked: str | None) -> tuple[ToolCall, ...]:
         is_handoff=evidence.is_handoff,
         pseudo=pseudo,
         setting=gaps_.setting_of(evidence),
+        raised=failure if failure is not None and is_programs_own(failure.type) else None,
     )
 
 

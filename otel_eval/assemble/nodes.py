@@ -19,12 +19,14 @@ from otel_eval.loop_guard import SCOPE_NAME
 from otel_eval.signals import LogRecord, Resource, Span
 
 NO_RESOURCE = Resource()
+INTERNAL = 1
+"""OTLP's span kind of work inside a program; 0 is unspecified."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Node:
-    """One span as the assembler knows it. ``facts`` is None for an ordinary span,
-    and its ``name`` empty.
+    """One span as the assembler knows it. ``facts`` is None for an ordinary span.
+    ``name`` is empty for an ordinary span of another kind than internal (a request, a query).
 
     ``left_out``: the span is ours or an evaluator's, and so is all below it, in whatever order it arrives.
     """
@@ -67,7 +69,7 @@ def observe(span: Span) -> Node:
         trace_id=span.trace_id,
         span_id=span.span_id,
         parent_id=span.parent_id,
-        name=span.name if facts is not None else "",
+        name=span.name if facts is not None or span.kind <= INTERNAL else "",
         started_ns=span.started_ns,
         ended_ns=span.ended_ns,
         resource=span.resource,

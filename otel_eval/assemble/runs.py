@@ -2,8 +2,8 @@
 
 * The topmost agent span received is the Interaction's own, whatever ordinary spans are above it.
 * A frame (a workflow, or an agent's span without a name) with exactly one agent below it is one run with it. With several
-  agents in a row (handoffs) it is one run with the first; the others are runs of their own within it, and their tools and
-  model calls count as evidence of the frame's run too, since the reply rests on them.
+  agents in a row (handoffs) it is one run with the first; the others are runs of their own nested in it. The reply is the
+  last agent's.
 * A frame around several invocations of one and the same agent, each asked something else, is no run: each is.
 * An agent below a tool, or below an agent of another name, is a run of its own, nested.
 """
@@ -128,9 +128,9 @@ class _Finder:
         self._open(node, run)
         return [opened for opened in self.runs[before:] if opened.parent is run]
 
-    @staticmethod
-    def _take(run: Run, node: Node, in_tool: bool) -> None:
-        if node.kind() in (Kind.AGENT, Kind.WORKFLOW) and not in_tool:
+    def _take(self, run: Run, node: Node, in_tool: bool) -> None:
+        frames = node.kind() is Kind.AGENT or (node.kind() is Kind.WORKFLOW and self.tree.has_below(node, Kind.AGENT))
+        if frames and not in_tool:
             run.parts.append(node)
         else:
             run.members.append(node)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from otel_eval.assemble.bare import message_key
 from otel_eval.assemble.nodes import Node
 from otel_eval.conventions.facts import Kind
-from otel_eval.conventions.messages import asks, calls_in, results_in
+from otel_eval.conventions.messages import asks, call_ids_in
 from otel_eval.identity import digest
 
 
@@ -31,7 +31,5 @@ def ties(node: Node) -> frozenset[str]:
         keys.add("turn:" + digest(*(message_key(message) for message in spoken[: opening + 1])))
     turn = spoken if opening is None else spoken[opening + 1 :]
     for message in (*turn, *(facts.output or ())):
-        for part in (*calls_in(message), *results_in(message)):
-            if part.call_id:
-                keys.add(f"call:{part.call_id}")
+        keys.update(f"call:{call_id}" for call_id in call_ids_in(message))
     return frozenset(keys)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import orjson
 
@@ -17,7 +17,7 @@ from otel_eval.assemble.tree import Tree
 from otel_eval.conventions.facts import MISSING, Facts, Kind, Missing, fill
 from otel_eval.conventions.trouble import error_in_result
 from otel_eval.conventions.values import is_placeholder
-from otel_eval.interaction import Gap, GapKind, JsonValue, Message, ToolCall, ToolCallPart, ToolResultPart
+from otel_eval.interaction import Failure, Gap, GapKind, JsonValue, Message, ToolCall, ToolCallPart, ToolResultPart
 
 _HANDOFF = re.compile(r"(?:transfer|hand_?off)_?to_?(.*)", re.I)
 
@@ -80,7 +80,7 @@ def _answer(open_calls: list[Asked], part: ToolResultPart) -> None:
     for test in tests:
         for call in open_calls:
             if call.result is MISSING and test(call):
-                call.result, call.failed = part.result, part.failed
+                call.result, call.failed = MISSING if part.result is None else part.result, part.failed
                 open_calls.remove(call)
                 return
 
@@ -128,8 +128,13 @@ def tool_calls(
     is_handoff: Callable[[str], bool],
     pseudo: frozenset[str],
     setting: str | None,
+    raised: Failure | None = None,
 ) -> tuple[ToolCall, ...]:
-    """The tool calls in the order in which they were asked for, else started. Handoffs and pseudo tools are none."""
+    """The tool calls in the order in which they were asked for, else started. Handoffs and pseudo tools are none.
+
+    ``raised``: the exception of the program's own with which the invocation ended. If one call alone was left without an
+    answer and no span tells of it, that is what it raised: nothing else ran.
+    """
     matches = _join(spans, asked)
     joined = {id(request): span for span, request in matches if request is not None}
     calls: list[ToolCall] = []
@@ -140,7 +145,16 @@ def tool_calls(
     for span, matched in matches:
         if matched is None and span.facts.tool not in pseudo:
             _insert(calls, _tool_call(span, None, setting))
-    return tuple(call for call in calls if not is_handoff(call.name))
+    calls = [call for call in calls if not is_handoff(call.name)]
+    unanswered = [index for index, call in enumerate(calls) if call.span_id is None and _is_open(call)]
+    if raised is not None and len(unanswered) == 1 and unanswered[0] == len(calls) - 1:
+        gaps = tuple(gap for gap in calls[-1].gaps if gap.field != "result")
+        calls[-1] = replace(calls[-1], error=str(raised), gaps=gaps)
+    return tuple(calls)
+
+
+def _is_open(call: ToolCall) -> bool:
+    return call.error is None and call.gap("result") is not None
 
 
 def _insert(calls: list[ToolCall], call: ToolCall) -> None:
@@ -182,7 +196,7 @@ def _compatible(span: ToolSpan, request: Asked) -> bool:
 
 def _tool_call(span: ToolSpan | None, request: Asked | None, setting: str | None) -> ToolCall:
     facts = span.facts if span is not None else Facts(kind=Kind.TOOL)
-    name = facts.tool or (request.name if request is not None else None) or "(unknown)"
+    name = request.name if request is not None else facts.tool or "(unknown)"  # a span may have the tool's title
     arguments, result, error = facts.arguments, facts.result, facts.error
     if request is not None:
         if arguments is MISSING or (not isinstance(arguments, dict) and isinstance(request.arguments, dict)):

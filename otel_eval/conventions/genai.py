@@ -109,6 +109,8 @@ def kind_of(span: Span) -> Kind | None:
     """By the operation's name, else by the attributes that only one kind of span has."""
     attributes = span.attributes
     operation = attributes.get("gen_ai.operation.name")
+    if attributes.get("gen_ai.tool.name") == "(merged tools)":
+        return Kind.OTHER  # Google ADK's span around tools that ran side by side
     if isinstance(operation, str) and operation:
         kind = OPERATIONS.get(operation)
         if kind is Kind.MODEL and span.name.startswith(_AGENT_SPAN):

@@ -212,3 +212,12 @@ def calls_in(message: Message) -> list[ToolCallPart]:
 def results_in(message: Message) -> list[ToolResultPart]:
     """The tool results that it carries."""
     return [part for part in message.parts if isinstance(part, ToolResultPart)]
+
+
+def call_ids_in(message: Message) -> set[str]:
+    """The ids of the tool calls that it asks for or answers."""
+    return {
+        part.call_id
+        for part in message.parts
+        if isinstance(part, ToolCallPart | ToolResultPart) and part.call_id is not None
+    }

@@ -56,6 +56,8 @@ def read(span: Span) -> Facts | None:
         kind = Kind.MODEL  # the SDK drops the oldest attribute past its limit: the one that said the kind
     if kind is Kind.MODEL and span.name.startswith("invoke_agent "):
         kind = Kind.AGENT  # written over a native agent's span (Google ADK 2)
+    if kind is Kind.AGENT and _is_langchain_tool(span):
+        kind = Kind.TOOL
     content = Content.of(span)
     if kind is Kind.TOOL:
         return _tool(span, content)
@@ -101,6 +103,15 @@ def _name_of(span_name: str) -> str | None:
 def _agent_in_metadata(attributes: Mapping[str, Any]) -> str | None:
     metadata = decode_leniently(attributes.get("metadata"))
     return text(metadata.get("lc_agent_name")) if is_object(metadata) else None
+
+
+def _is_langchain_tool(span: Span) -> bool:
+    """LangChain's instrumentation calls everything an agent that has ``agent`` in its name, tools too."""
+    if not span.scope.name.endswith(("instrumentation.langchain", "instrumentation-langchain")):
+        return False
+    metadata = decode_leniently(span.attributes.get("metadata"))
+    node = metadata.get("langgraph_node") if is_object(metadata) else None
+    return node is not None and span.name not in (node, metadata.get("lc_agent_name"))
 
 
 def _shown(content: Content, field: str, key: str) -> Any:
@@ -162,13 +173,15 @@ def _completion_text(item: Mapping[str, Any]) -> str | None:
 
 
 def _answer(answer: Any) -> tuple[Message, ...]:
-    """An SDK's response object as it was serialised into ``output.value``."""
+    """An SDK's response object, or a list of them, as it was serialised into ``output.value``."""
+    if isinstance(answer, list) and answer and all(is_object(item) and "output" in item for item in answer):
+        return tuple(message for item in answer for message in _answer(item))
     if is_object(answer):
         if isinstance(answer.get("choices"), list):
             return read_messages(
                 [c["message"] for c in answer["choices"] if is_object(c) and "message" in c], "assistant"
             )
-        if isinstance(answer.get("output"), list):
+        if isinstance(answer.get("output"), list):  # OpenAI's responses
             return read_messages(answer["output"], "assistant")
         generations = answer.get("generations")
         if isinstance(generations, list):

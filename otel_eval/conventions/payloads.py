@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -50,6 +51,10 @@ REPLY_KEYS = (
 _MESSAGE_LISTS = ("messages", "contents", "new_messages", "chat_history")
 
 
+_OBJECT_REPR = re.compile(r"[A-Z]\w*\((?:\w+=|\)|<)")
+"""The repr of an object, which is no text of anybody's: ``AgentOutput(response=…``."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Payload:
     """What a payload holds: messages, or a text; neither where it is an object that nobody knows."""
@@ -62,7 +67,7 @@ def input_payload(raw: Any) -> Payload:
     """What went into an agent or a chain."""
     value = containers(raw)
     if isinstance(value, str):
-        return Payload() if is_placeholder(value) else Payload(text=value or None)
+        return Payload() if is_placeholder(value) or _OBJECT_REPR.match(value) else Payload(text=value or None)
     return _input_of(value, 0)
 
 
@@ -115,7 +120,7 @@ def output_payload(raw: Any, *, structured: bool = True) -> Payload:
         if value[:1] == '"':  # a JSON string
             decoded = decode_leniently(value)
             value = decoded if isinstance(decoded, str) else value
-        return Payload() if is_placeholder(value) else Payload(text=value)
+        return Payload() if is_placeholder(value) or _OBJECT_REPR.match(value) else Payload(text=value)
     return _output_of(value, raw, structured, 0)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from otel_eval.conventions.content import USAGE_KEYS, Content, usage_of
 from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind
-from otel_eval.conventions.messages import read_message
+from otel_eval.conventions.messages import asks, read_message
 from otel_eval.conventions.trouble import failure_of, is_control_flow, tool_error_of
 from otel_eval.conventions.values import Undecodable, decode, decode_leniently, is_object, number, text
 from otel_eval.interaction import GapKind, Message
@@ -50,7 +50,12 @@ def read(span: Span) -> Facts | None:
 def _agent(span: Span, content: Content) -> Facts:
     attributes = span.attributes
     messages = _conversation(content)
-    index = number(attributes.get("pydantic_ai.new_message_index")) or 0
+    index = number(attributes.get("pydantic_ai.new_message_index"))
+    if index is None:  # left out for 0; format 1 does not have it
+        asked = (
+            [i for i, message in enumerate(messages) if asks(message)] if "all_messages_events" in attributes else []
+        )
+        index = asked[-1] if asked else 0
     before, turn = (messages[:index], messages[index:]) if messages else ((), ())
     opening = next((i for i, message in enumerate(turn) if message.role == "assistant"), len(turn))
     return Facts(

@@ -6,6 +6,7 @@ place of a result are taken for failures: a result that merely talks of errors i
 
 from __future__ import annotations
 
+import builtins
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -48,6 +49,14 @@ LOOP_SENTENCES = (
     re.compile(r"Tool (?:execution )?(?:failed|error): [^\n]{1,500}"),
 )
 """What hand-written loops pass to the model in place of a result: believed only where no span of the tool says more."""
+
+
+def is_programs_own(kind: str | None) -> bool:
+    """Whether that exception is a language's own rather than a framework's: what a tool raises when it breaks."""
+    if kind is None:
+        return False
+    found = getattr(builtins, kind, None)
+    return kind == "Error" or (isinstance(found, type) and issubclass(found, Exception))
 
 
 def exception_of(span: Span) -> Failure | None:

@@ -1,0 +1,42 @@
+"""LlamaIndex's workflows under OpenInference: steps of a state machine, whose values are Python reprs of its events.
+
+Source: openinference-instrumentation-llama-index 4.6.1 with llama-index-core 0.14. What is said stands in the spans of
+the model's calls; the agent's name only inside the reprs of events.
+"""
+
+from __future__ import annotations
+
+import re
+
+from otel_eval.conventions.facts import Convention, Facts, Kind
+from otel_eval.conventions.trouble import failure_of
+from otel_eval.signals import Span
+
+_SCOPE = "openinference.instrumentation.llama_index"
+_AGENT_NAME = re.compile(r"""current_agent_name\\?["']?\s*[=:]\s*\\?["'](?P<name>[^"'\\]+)\\?["']""")
+
+
+def read(span: Span) -> Facts | None:
+    """Which of LlamaIndex's spans is the agent's, and its name; the rest is for OpenInference's convention."""
+    if not span.scope.name.startswith(_SCOPE):
+        return None
+    kind = span.attributes.get("openinference.span.kind")
+    owner, _, method = span.name.rpartition(".")
+    if kind == "LLM" and method.startswith("_"):
+        return Facts(kind=Kind.OTHER)  # prepares a request
+    if kind not in ("CHAIN", "AGENT"):
+        return None
+    is_run = method == "run" and owner.endswith(("Agent", "AgentWorkflow"))
+    return Facts(kind=Kind.AGENT if is_run else Kind.STEP, agent=_agent_name(span), failure=failure_of(span))
+
+
+def _agent_name(span: Span) -> str | None:
+    for key in ("input.value", "output.value"):
+        value = span.attributes.get(key)
+        found = _AGENT_NAME.search(value) if isinstance(value, str) else None
+        if found is not None:
+            return found["name"]
+    return None
+
+
+CONVENTION = Convention(name="llama-index", read=read, scopes=(_SCOPE,))

@@ -21,7 +21,7 @@ from otel_eval.outcome import Cause, Inconclusive
 class TextEvidence:
     """``lacking`` is None where the text is whole. ``holes`` are (start, end) of what is unknown; the end may be infinite.
 
-    Where pieces are missing at unknown places there is no hole for them, and ``scattered`` is True.
+    Where whole pieces are missing at unknown places there is no hole for them, and ``scattered`` is True.
     """
 
     text: str
@@ -39,7 +39,7 @@ class TextEvidence:
         """Whether a find there stands whatever the unknown is, given how far it looks beyond its own ends."""
         if self.lacking is None:
             return True
-        if self.scattered and (left or right):
+        if self.scattered and max(left, right) > 1:
             return False
         return not any(start - left < hole_end and end + right > hole_start for hole_start, hole_end in self.holes)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -85,7 +86,8 @@ words = st.sampled_from(
     ["cat", "CAT", "cats", "a cat", " ", "dog", "\n", "o_1", CARD, CARD[:-1], "4111 1111 1111 1111", "1", "0", "-", " 12 ",
      "redacted", '{"x": 1}', "12", "Straße", "٤١١١"]
 )  # fmt: skip
-texts = st.lists(words, max_size=6).map("".join)
+near_cats = st.lists(st.sampled_from(["cat", "s", " ", "a ", "\n", "at"]), max_size=3).map("".join)
+texts = st.one_of(st.lists(words, max_size=6).map("".join), near_cats)
 json_values = st.one_of(
     st.none(), st.booleans(), st.sampled_from([12, 12.0, 1]), texts, st.lists(st.just("cat"), max_size=2)
 )
@@ -95,8 +97,10 @@ json_values = st.one_of(
 def tool_calls(draw: st.DrawFn) -> ToolCall:
     error = draw(st.sampled_from([None, None, "boom"]))
     result = None if error else draw(st.one_of(json_values, st.dictionaries(st.sampled_from("xy"), json_values)))
-    arguments = draw(st.one_of(st.none(), texts, st.dictionaries(st.sampled_from("xyz"), json_values)))
-    return ToolCall(name=draw(st.sampled_from("abc")), arguments=arguments, result=result, error=error)
+    arguments = draw(
+        st.one_of(st.none(), texts, st.dictionaries(st.sampled_from("xy"), st.one_of(json_values, near_cats)))
+    )
+    return ToolCall(name=draw(st.sampled_from("aab")), arguments=arguments, result=result, error=error)
 
 
 @st.composite
@@ -129,7 +133,7 @@ def less_reply(draw: st.DrawFn, whole: Interaction) -> Interaction:
         kind = draw(st.sampled_from(list(GapKind)))
         return dataclasses.replace(whole, reply=None, gaps=(Gap(field="reply", kind=kind),))
     if how == "card":
-        reply = reply.replace(CARD, marker("payment_card"))
+        reply = re.sub(rf"(?<!\d){CARD}(?!\d)", marker("payment_card"), reply)
         untouched = reply == whole.reply
         return whole if untouched else dataclasses.replace(whole, reply=reply)
     if "cut" in how:

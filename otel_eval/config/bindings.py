@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
@@ -10,7 +11,9 @@ from otel_eval.config.values import Flag, Odd, Ratio, Section, Text, Texts, refu
 
 KINDS = ("check", "builtin", "judge", "label_judge", "use")
 BUILTINS = ("toxicity", "summarization", "hallucination")
-REQUIRABLE = Literal["asked", "reply", "tool_calls", "tool_results", "system", "history", "session", "usage"]
+REQUIRABLE = Literal[
+    "asked", "reply", "tool_calls", "tool_arguments", "tool_results", "system", "history", "session", "usage"
+]
 
 
 class Binding(Section):
@@ -72,7 +75,7 @@ class JudgeSpec(Section):
     system: Text | None = None
     """A system message of your own; the reply format is always appended."""
     user: Text | None = None
-    """A user message of your own, with `{asked}`, `{reply}`, `{tools}` and `{criterion}`."""
+    """A user message of your own: a text with `{criterion}`, `{asked}`, `{reply}`, `{tools}`, `{tool_results}`, …"""
 
 
 class Labels(Section):
@@ -90,7 +93,7 @@ class LabelJudgeSpec(Section):
     system: Text
     """The system message."""
     user: Text
-    """The user message, with `{asked}`, `{reply}` and `{tools}`."""
+    """The user message: a text with `{reply}`, `{asked}`, `{tools}`, `{tool_results}`, `{system}`, `{history}`, `{agent}`."""
     labels: Labels
     requires: tuple[REQUIRABLE, ...] = ()
     """Fields without which there is nothing to judge: a gap in one makes it inconclusive."""
@@ -114,9 +117,11 @@ CheckSpec = Annotated[
 
 def _import_path(value: Any) -> str:
     parts = value.split(":") if isinstance(value, str) else []
+    if len(parts) == 1 and re.fullmatch(r"[\w.-]+", parts[0]):
+        return str(value)
     if len(parts) == 2 and all(all(name.isidentifier() for name in part.split(".")) for part in parts):
         return str(value)
-    raise refuse("an import path, as my_package.evaluators:HouseStyle")
+    raise refuse("an import path, as my_package.evaluators:HouseStyle, or the name of an entry point")
 
 
 ImportPath = Annotated[str, BeforeValidator(_import_path, json_schema_input_type=str)]
@@ -134,9 +139,11 @@ class EvaluatorEntry(Section):
     label_judge: LabelJudgeSpec | None = None
     """A label judge of your own."""
     use: ImportPath | None = None
-    """An evaluator of your own, by import path."""
+    """An evaluator of your own, by import path, or by its name among the entry points `otel_eval.evaluators`."""
     options: dict[str, Any] = Field(default_factory=dict)
     """With `use`: keyword arguments for a class or a factory."""
+    votes: Odd = 1
+    """With `builtin`: how often the judge is asked; the majority counts."""
     judge_model: Text | None = None
     """An entry of `judge_models`, or any litellm name; `default` without it."""
     enabled: Flag = True

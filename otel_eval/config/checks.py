@@ -9,12 +9,16 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-from otel_eval.config import prices
 from otel_eval.config.bindings import KINDS
 from otel_eval.config.errors import Path
 from otel_eval.config.mistakes import close, listed, look_up
 from otel_eval.config.sections import GrpcListener, HttpListener
 from otel_eval.config.values import split_address
+from otel_eval.evaluators.errors import EvaluatorDefinitionError
+from otel_eval.evaluators.from_config import from_check
+from otel_eval.judges import template
+from otel_eval.judges.errors import JudgeConfigError
+from otel_eval.judges.prices import price_known
 
 _DEFAULT_PORTS = {"grpc": 4317, "http/protobuf": 4318}
 _JUDGES = ("builtin", "judge", "label_judge")
@@ -53,8 +57,11 @@ def _evaluator(tree: Any, name: str, entry: dict[str, Any]) -> Iterator[Fault]:
         yield Fault(path, f"exactly one of {listed(KINDS)} is needed; found {what}")
     if entry.get("options") is not None and given and "use" not in given:
         yield Fault((*path, "options"), "goes with use only")
+    if entry.get("votes") is not None and given and "builtin" not in given:
+        yield Fault((*path, "votes"), "goes with builtin; judge and label_judge have a key of that name in them")
     if entry.get("judge_model") is not None and given == ["check"]:
         yield Fault((*path, "judge_model"), "an exact check asks no model")
+    yield from _definition(path, entry)
     yield from _judge_model(tree, path, entry)
     yield from _labels(path, entry)
     yield from _named_twice(path, entry)
@@ -65,9 +72,26 @@ def _evaluator(tree: Any, name: str, entry: dict[str, Any]) -> Iterator[Fault]:
             yield Fault((*path, "agent_roles", role), message)
 
 
+def _definition(path: Path, entry: dict[str, Any]) -> Iterator[Fault]:
+    """What the makers of evaluators say of a check's name and arguments, and of prompts with fields in them."""
+    spec = entry.get("check")
+    if isinstance(spec, str) or (isinstance(spec, dict) and len(spec) == 1):
+        try:
+            from_check(spec)
+        except EvaluatorDefinitionError as error:
+            yield Fault((*path, "check"), str(error))
+    for kind, more in (("judge", ("criterion",)), ("label_judge", ())):
+        text = look_up(entry, (kind, "user"))
+        if isinstance(text, str) and text.strip():
+            try:
+                template.check(text, *more)
+            except JudgeConfigError as error:
+                yield Fault((*path, kind, "user"), str(error))
+
+
 def _judge_model(tree: Any, path: Path, entry: dict[str, Any]) -> Iterator[Fault]:
     name, models = entry.get("judge_model"), _mapping(tree, "judge_models")
-    if not isinstance(name, str) or name in models or name == "default" or "/" in name or prices.is_known_model(name):
+    if not isinstance(name, str) or name in models or name == "default" or "/" in name or price_known(name):
         return
     message = f"no such judge model{close(name, models) or ';'} declared under judge_models: {listed(models)}"
     yield Fault((*path, "judge_model"), f"{message}; or a litellm name, as openai/gpt-4o-mini")
@@ -108,7 +132,7 @@ def _models(tree: Any) -> Iterator[Fault]:
         if not isinstance(model, dict) or not isinstance(model.get("model"), str):
             continue
         budget, price = model.get("daily_budget_usd"), model.get("price_per_million_tokens")
-        if budget is not None and price is None and not prices.has_known_price(model["model"]):
+        if budget is not None and price is None and not price_known(model["model"]):
             message = f"a budget in dollars needs a price, and none is known for {model['model']!r}"
             yield Fault(("judge_models", name, "daily_budget_usd"), f"{message}: give price_per_million_tokens")
 

@@ -39,14 +39,18 @@ class JudgeModel(Section):
     """After which a call is cancelled."""
     max_retries: CountOrNone = 3
     """Further tries after a rate limit, a server error or a lost connection."""
-    max_output_tokens: Count | None = None
-    """Room for the answer; the provider's default without it."""
+    max_output_tokens: Count = 2000
+    """Room for the answer; one that is cut is asked for once more, with more room."""
     temperature: Amount | None = None
     """Not sent unless given: some models refuse it."""
     daily_budget_usd: Amount | None = None
     """For a day (UTC); past it this model's evaluations end inconclusive. 0 allows no call."""
+    daily_budget_tokens: CountOrNone | None = None
+    """The same in tokens."""
     price_per_million_tokens: Price | None = None
     """For a budget on a model whose price is not known."""
+    fallbacks: tuple[Text, ...] = ()
+    """Further litellm names, asked in order where `model` is down."""
     response_format: Literal["auto", "json_schema", "json_object", "text"] = "auto"
     """How the answer is asked for; `auto` starts with a schema and steps down when the server refuses it."""
     parameters: dict[str, Any] = Field(default_factory=dict)

@@ -67,7 +67,7 @@ def _build(document: Document, environ: Mapping[str, str]) -> Config:
         mistakes += [each for each in translate(error, document, Config) if each.path not in missing]
     if mistakes:
         raise ConfigError(mistakes)
-    config._unresolved = unresolved
+    config._unresolved, config._document = unresolved, document
     return config
 
 

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from pydantic import Field, PrivateAttr
 
 from otel_eval.config.bindings import EvaluatorEntry, Role
-from otel_eval.config.errors import ConfigError, Mistake
+from otel_eval.config.document import Document
+from otel_eval.config.errors import ConfigError, Mistake, Path
 from otel_eval.config.judging import JudgeModel, Judges
 from otel_eval.config.sections import (
     Completion,
@@ -43,6 +44,7 @@ class Config(Section):
     evaluators: dict[str, EvaluatorEntry] = Field(default_factory=dict)
     """Evaluators by their id, which is their name in records and metrics."""
 
+    _document: Document = PrivateAttr(default_factory=Document)
     _unresolved: Mapping[str, tuple[Mistake, ...]] = PrivateAttr(default_factory=dict)
 
     @property
@@ -56,6 +58,10 @@ class Config(Section):
     def role_attributes(self) -> frozenset[str]:
         """The names of the attributes that roles are matched by: what of an agent span's attributes must be kept."""
         return frozenset(name for role in self.roles.values() for name in role.attributes)
+
+    def mistake(self, path: Path, message: str) -> Mistake:
+        """A mistake that shows only when something is made of the configuration; with its line, as the others."""
+        return self._document.mistake(path, message)
 
     def judge_model(self, name: str) -> JudgeModel | None:
         """The entry of that name, or None where there is none (then the name is a litellm model's).

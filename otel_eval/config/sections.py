@@ -12,6 +12,7 @@ from otel_eval.config.values import (
     Endpoint,
     Flag,
     ListenAddress,
+    MarkerName,
     Regex,
     Secret,
     Section,
@@ -182,7 +183,13 @@ class Emit(Section):
 class Redaction(Section):
     """What is taken out before anything leaves: what a judge is sent, explanations that are exported."""
 
-    builtin: tuple[Literal["keys", "email", "card", "phone"], ...] = ("keys", "email", "card", "phone")
+    builtin: tuple[Literal["api_key", "email", "iban", "payment_card", "phone"], ...] = (
+        "api_key",
+        "email",
+        "iban",
+        "payment_card",
+        "phone",
+    )
     """Which of the built-in patterns are on; `[]` for none."""
-    patterns: dict[str, Regex] = Field(default_factory=dict)
+    patterns: dict[MarkerName, Regex] = Field(default_factory=dict)
     """Patterns of your own: a type name, which the marker will show, and a regular expression."""

@@ -137,6 +137,12 @@ def _regex(value: Any) -> str:
     return text
 
 
+def _marker_name(value: Any) -> str:
+    if isinstance(value, str) and re.fullmatch(r"[a-z][a-z0-9_]{0,40}", value):
+        return value
+    raise refuse("a name of lower-case letters, digits and underscores")
+
+
 def split_address(address: str) -> tuple[str, int] | None:
     """Host and port of ``host:port`` or ``[::1]:port``; None where it is not that."""
     match = re.fullmatch(r"(?:\[(?P<six>[0-9A-Fa-f:.%]+)\]|(?P<host>[^\s:/\[\]]+)):(?P<port>\d{1,5})", address)
@@ -166,6 +172,8 @@ Endpoint = Annotated[str, BeforeValidator(_endpoint, json_schema_input_type=str)
 Regex = Annotated[
     str, BeforeValidator(_regex, json_schema_input_type=Annotated[str, Field(json_schema_extra={"format": "regex"})])
 ]
+
+MarkerName = Annotated[str, BeforeValidator(_marker_name, json_schema_input_type=str)]
 
 
 def _secret(value: Any) -> Any:

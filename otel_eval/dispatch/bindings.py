@@ -99,6 +99,11 @@ class Bindings:
         roles = self._roles.of(interaction)
         return tuple(bound.decide(interaction, roles) for bound in self._bound)
 
+    def bound(self, interaction: Interaction) -> tuple[str, ...]:
+        """The evaluators that are bound to its agent at all: sampled or not, failed, nested or not. For experiments."""
+        roles = self._roles.of(interaction)
+        return tuple(bound.name for bound in self._bound if bound.reaches(interaction, roles))
+
 
 class _Entry:
     """One entry: its settings, compiled."""
@@ -147,10 +152,17 @@ class _Bound:
     def decide(self, interaction: Interaction, roles: tuple[str, ...]) -> Decision:
         if not self.enabled:
             return Decision(evaluator=self.name, reason=Reason.DISABLED)
-        entry = next((entry for entry in self.entries if entry.match(interaction, roles)), None)
+        entry = self._entry(interaction, roles)
         if entry is None:
             return Decision(evaluator=self.name, reason=Reason.NOT_BOUND)
         return Decision(evaluator=self.name, reason=self._reason(entry, interaction), entry=entry.label)
+
+    def reaches(self, interaction: Interaction, roles: tuple[str, ...]) -> bool:
+        entry = self._entry(interaction, roles)
+        return self.enabled and entry is not None and entry.binding.enabled
+
+    def _entry(self, interaction: Interaction, roles: tuple[str, ...]) -> _Entry | None:
+        return next((entry for entry in self.entries if entry.match(interaction, roles)), None)
 
     def _reason(self, entry: _Entry, interaction: Interaction) -> Reason:
         binding = entry.binding

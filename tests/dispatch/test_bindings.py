@@ -117,6 +117,15 @@ def test_attributes_give_a_role_only_together() -> None:
     assert decide(premium, agent="x", attributes={"tier": "gold", "service.name": "bank"}).reason is Reason.NOT_BOUND
 
 
+def test_an_experiment_asks_only_what_is_bound() -> None:
+    """Sampling, failures and nesting are for live traffic; what is switched off or bound elsewhere stays out."""
+    sampled = bindings(agents={"*": {"sampling_ratio": 0}})
+    assert sampled.bound(interaction(failure="boom", **NESTED)) == ("e",)
+    assert bindings(agents={"support-agent": OFF, "*": ON}).bound(interaction()) == ()
+    assert bindings(agents=["*"], enabled=False).bound(interaction()) == ()
+    assert bindings(agents=["other"]).bound(interaction()) == ()
+
+
 def test_sampling_is_the_published_fraction() -> None:
     """An Interaction is in exactly where the documented hash is below the ratio: every replica agrees."""
     sampled = bindings(agents={"*": {"sampling_ratio": 0.3}})

@@ -1,0 +1,89 @@
+"""Emission as serve uses it: from settings and environment to what arrives, and nothing where nothing is configured."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from otel_eval.clock import SystemClock
+from otel_eval.emit.emission import Emission, EmissionSettings
+from otel_eval.emit.settings import ExporterSettings
+from otel_eval.instruments import NullRecorder
+from otel_eval.testing.interactions import interaction
+from otel_eval.testing.records import evaluation_record
+
+EVENT = "gen_ai.evaluation.result"
+
+
+async def test_nothing_is_exported_unless_configured(ledger, guard):
+    """No exporter, no outbox, metrics that go nowhere; and the block still runs."""
+    emission = Emission(EmissionSettings(), guard=guard, environ={})
+    assert (emission.exports_verdicts, emission.endpoints) == (False, ())
+    assert isinstance(emission.recorder, NullRecorder)
+    async with emission.running(ledger, SystemClock()) as outbox:
+        assert outbox is None
+
+
+@pytest.mark.parametrize("protocol", ["grpc", "http/protobuf"])
+async def test_the_standard_variables_are_enough(sink, ledger, guard, monkeypatch, protocol):
+    """Endpoint, protocol, headers, compression, service name and resource attributes, as any SDK reads them."""
+    endpoint = sink.endpoint if protocol == "grpc" else sink.http_endpoint
+    environ = {
+        "OTEL_EXPORTER_OTLP_ENDPOINT": endpoint,
+        "OTEL_EXPORTER_OTLP_PROTOCOL": protocol,
+        "OTEL_EXPORTER_OTLP_COMPRESSION": "gzip",
+        "OTEL_EXPORTER_OTLP_HEADERS": "x-key=general",
+        "OTEL_EXPORTER_OTLP_LOGS_HEADERS": "x-key=for-logs",
+        "OTEL_RESOURCE_ATTRIBUTES": "deployment.environment.name=staging,service.instance.id=i-1",
+        "OTEL_SERVICE_NAME": "our-judge",
+    }
+    for name, value in environ.items():
+        monkeypatch.setenv(name, value)
+    emission = Emission(EmissionSettings(), guard=guard, version="1.2", environ=environ)
+    async with emission.running(ledger, SystemClock()):
+        await ledger.finish([evaluation_record(interaction())])
+        emission.recorder.record("otel_eval.backlog.evaluations", 1)
+        await sink.wait_for(lambda sink: sink.log(EVENT))
+    keys = {request.signal: request.metadata["x-key"] for request in sink.requests}
+    assert keys == {"traces": "general", "logs": "for-logs", "metrics": "general"}
+    for sent in (sink.spans[0], sink.logs[0], sink.metrics[0]):
+        resource = sent.resource.attributes
+        assert (resource["service.name"], resource["service.version"]) == ("our-judge", "1.2")
+        assert (resource["deployment.environment.name"], resource["service.instance.id"]) == ("staging", "i-1")
+
+
+async def test_without_a_name_we_are_otel_eval_and_the_same_after_a_restart(sink, ledger, guard):
+    """The instance id is the storage's, not a random one: series go on where they were."""
+    ids = []
+    for _ in range(2):
+        settings = EmissionSettings(exporter=ExporterSettings(endpoint=sink.endpoint), instance="/data")
+        async with Emission(settings, guard=guard, environ={}).running(ledger, SystemClock()):
+            await ledger.finish([evaluation_record(interaction())])
+            await sink.wait_for(lambda sink: sink.log(EVENT))
+        ids.append(sink.spans[-1].resource.attributes["service.instance.id"])
+        assert sink.spans[-1].resource.attributes["service.name"] == "otel-eval"
+        sink.clear()
+    assert ids[0] == ids[1]
+
+
+async def test_a_clean_stop_leaves_nothing_behind(sink, ledger, guard):
+    """What was stored before the block ended is exported and marked, and metrics are flushed."""
+    emission = Emission(EmissionSettings(exporter=ExporterSettings(endpoint=sink.endpoint)), guard=guard, environ={})
+    async with emission.running(ledger, SystemClock()):
+        await ledger.finish([evaluation_record(interaction(), f"e{n}") for n in range(700)])
+    assert await ledger.outbox_size() == 0
+    assert len(sink.log(EVENT)) == 700
+    assert sink.latest("otel_eval.outbox.evaluations").value == 0
+
+
+def test_what_other_stages_need_imports_no_opentelemetry():
+    """Placement, settings and endpoints are plain Python."""
+    code = (
+        "import sys, otel_eval.emit, otel_eval.emit.placement, otel_eval.emit.settings, otel_eval.emit.endpoints,"
+        " otel_eval.emit.attributes;"
+        " print([m for m in ('opentelemetry', 'grpc', 'google.protobuf', 'sqlalchemy') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -1,0 +1,163 @@
+"""Metrics: what Prometheus will call them, exemplars, bounds, and that they stay cumulative."""
+
+from __future__ import annotations
+
+import pytest
+from opentelemetry.sdk.metrics.export import InMemoryMetricReader
+from opentelemetry.sdk.resources import Resource
+
+from otel_eval.emit.exporters import metric_exporter
+from otel_eval.emit.metrics import MeterRecorder
+from otel_eval.emit.settings import ExporterSettings, targets
+from otel_eval.instruments import BY_NAME, INSTRUMENTS, NullRecorder
+
+JUDGED = ("a" * 32, "b" * 16)
+ONE = {
+    "gen_ai.evaluation.name": "polite",
+    "gen_ai.agent.name": "support",
+    "otel_eval.outcome": "passed",
+    "otel_eval.origin": "live",
+    "otel_eval.target.service": "shop",
+    "otel_eval.target.environment": "prod",
+}
+
+
+def recorder_to(endpoint, protocol="grpc", **options):
+    settings = ExporterSettings(endpoint=endpoint, protocol=protocol)
+    (target,) = [one for one in targets(settings, {}) if one.signal == "metrics"]
+    return MeterRecorder.exporting(metric_exporter(target), resource=Resource({}), interval_s=3600, **options)
+
+
+@pytest.mark.parametrize("protocol", ["grpc", "http/protobuf"])
+def test_counters_histograms_and_gauges_arrive(sink, protocol, monkeypatch):
+    """Cumulative with our buckets, also where the process prefers delta and exponential ones."""
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE", "delta")
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_METRICS_DEFAULT_HISTOGRAM_AGGREGATION", "base2_exponential_bucket_histogram")
+    recorder = recorder_to(sink.endpoint if protocol == "grpc" else sink.http_endpoint, protocol)
+    recorder.record("otel_eval.evaluations", 2, ONE)
+    recorder.record("otel_eval.evaluation.score", 0.75, ONE)
+    recorder.record("otel_eval.backlog.evaluations", 7)
+    recorder.record("otel_eval.backlog.evaluations", 3)
+    recorder.flush()
+    recorder.record("otel_eval.evaluations", 1, ONE)
+    recorder.close()
+    total = sink.latest("otel_eval.evaluations", otel_eval__outcome="passed")
+    assert (total.value, total.kind, total.cumulative, total.attributes) == (3, "counter", True, ONE)
+    score = sink.latest("otel_eval.evaluation.score")
+    assert (score.value, score.count, score.cumulative) == (0.75, 1, True)
+    assert score.bounds == tuple(n / 10 for n in range(1, 11))
+    assert (sink.latest("otel_eval.backlog.evaluations").value, total.scope.name) == (3, "otel_eval")
+
+
+def test_exemplars_carry_the_judged_span(sink, monkeypatch):
+    """On counters and histograms; none without a judged span, whatever the process's own filter says."""
+    monkeypatch.setenv("OTEL_METRICS_EXEMPLAR_FILTER", "always_off")
+    recorder = recorder_to(sink.endpoint)
+    for name in ("otel_eval.evaluations", "otel_eval.evaluation.score", "otel_eval.evaluation.duration"):
+        recorder.record(name, 1, ONE, judged=JUDGED)
+        recorder.record(name, 1, ONE | {"gen_ai.agent.name": "unjudged"})
+    recorder.close()
+    for name in ("otel_eval.evaluations", "otel_eval.evaluation.score", "otel_eval.evaluation.duration"):
+        assert sink.latest(name, gen_ai__agent__name="support").exemplars == (JUDGED,)
+        assert sink.latest(name, gen_ai__agent__name="unjudged").exemplars == ()
+
+
+def test_a_judged_span_with_malformed_ids_is_counted_all_the_same():
+    """Without an exemplar."""
+    reader = InMemoryMetricReader()
+    recorder = MeterRecorder(reader, resource=Resource({}))
+    recorder.record("otel_eval.evaluations", 1, ONE, judged=("x", ""))
+    assert values(reader, "otel_eval.evaluations") == {"support": 1}
+    recorder.close()
+
+
+def test_agent_names_are_bounded():
+    """The first ones stay themselves, the rest is 'other', and the overflow is counted by label."""
+    reader = InMemoryMetricReader()
+    recorder = MeterRecorder(reader, resource=Resource({}), max_agents=2)
+    for agent in ("a", "b", "c", "d", "a"):
+        recorder.record("otel_eval.evaluations", 1, ONE | {"gen_ai.agent.name": agent})
+    read = reader.get_metrics_data()
+    assert values(read, "otel_eval.evaluations") == {"a": 2, "b": 1, "other": 2}
+    assert values(read, "otel_eval.labels.overflowed", "otel_eval.label") == {"gen_ai.agent.name": 2}
+    recorder.close()
+
+
+def test_every_label_is_bounded():
+    """Services, environments and models too: no label value can explode a Prometheus."""
+    reader = InMemoryMetricReader()
+    recorder = MeterRecorder(reader, resource=Resource({}), max_values=3)
+    for n in range(10):
+        recorder.record("otel_eval.judge.cost", 0.5, {"gen_ai.request.model": f"m{n}"})
+    assert values(reader, "otel_eval.judge.cost", "gen_ai.request.model") == {
+        "m0": 0.5, "m1": 0.5, "m2": 0.5, "other": 3.5,
+    }  # fmt: skip
+    recorder.close()
+
+
+@pytest.mark.parametrize("make", [NullRecorder, lambda: MeterRecorder(InMemoryMetricReader(), resource=Resource({}))])
+def test_a_metric_that_is_not_declared_is_a_key_error(make):
+    """The table in instruments.py is all there is."""
+    recorder = make()
+    with pytest.raises(KeyError):
+        recorder.record("otel_eval.surprise")
+    if isinstance(recorder, MeterRecorder):
+        with pytest.raises(KeyError, match="no label user"):
+            recorder.record("otel_eval.evaluations", 1, {"user": "u1"})
+        recorder.close()
+
+
+def in_prometheus(name: str) -> str:
+    """The name as the collector's and Prometheus's own OTLP translation make it."""
+    instrument = BY_NAME[name]
+    translated = name.replace(".", "_")
+    unit = {"s": "seconds", "By": "bytes"}.get(instrument.unit, "")
+    if unit and not translated.endswith(f"_{unit}"):
+        translated += f"_{unit}"
+    return translated + ("_total" if instrument.kind == "counter" else "")
+
+
+CONTRACT = {
+    "otel_eval.evaluations": ("counter", "{evaluation}", "otel_eval_evaluations_total"),
+    "otel_eval.evaluation.score": ("histogram", "", "otel_eval_evaluation_score"),
+    "otel_eval.evaluation.duration": ("histogram", "s", "otel_eval_evaluation_duration_seconds"),
+    "otel_eval.evaluation.revised": ("counter", "{evaluation}", "otel_eval_evaluation_revised_total"),
+    "otel_eval.interactions": ("counter", "{interaction}", "otel_eval_interactions_total"),
+    "otel_eval.judge.tokens": ("counter", "{token}", "otel_eval_judge_tokens_total"),
+    "otel_eval.judge.cost": ("counter", "{USD}", "otel_eval_judge_cost_total"),
+    "otel_eval.backlog.evaluations": ("gauge", "{evaluation}", "otel_eval_backlog_evaluations"),
+    "otel_eval.backlog.age": ("gauge", "s", "otel_eval_backlog_age_seconds"),
+    "otel_eval.spans.received": ("counter", "{span}", "otel_eval_spans_received_total"),
+    "otel_eval.spans.dropped": ("counter", "{span}", "otel_eval_spans_dropped_total"),
+}
+
+
+@pytest.mark.parametrize("name", CONTRACT)
+def test_the_contracts_instruments_are_declared(name):
+    """Kind and unit of each, and the name that dashboards and alerts are written for."""
+    kind, unit, prometheus = CONTRACT[name]
+    assert (BY_NAME[name].kind, BY_NAME[name].unit) == (kind, unit)
+    assert in_prometheus(name) == prometheus
+
+
+def test_everything_declared_is_made_with_its_unit_and_description():
+    """Whatever is in the table arrives as it is declared there."""
+    reader = InMemoryMetricReader()
+    recorder = MeterRecorder(reader, resource=Resource({}))
+    for instrument in INSTRUMENTS:
+        recorder.record(instrument.name, 1, dict.fromkeys(instrument.labels, "x"))
+    made = {metric.name: (metric.unit, metric.description) for metric in metrics(reader.get_metrics_data())}
+    assert made == {instrument.name: (instrument.unit, instrument.description) for instrument in INSTRUMENTS}
+    recorder.close()
+
+
+def metrics(data):
+    return [
+        metric for resource in data.resource_metrics for scope in resource.scope_metrics for metric in scope.metrics
+    ]
+
+
+def values(read, name, label="gen_ai.agent.name"):
+    data = read.get_metrics_data() if isinstance(read, InMemoryMetricReader) else read
+    (metric,) = [metric for metric in metrics(data) if metric.name == name]
+    return {point.attributes[label]: point.value for point in metric.data.data_points}

@@ -82,28 +82,39 @@ def build() -> dashboard.Dashboard:
             "Backlog",
             "Evaluations that wait for their turn behind a judge's limits.",
             "short",
-            Query(expression='otel_eval_backlog_evaluations{instance=~"$instance"}', legend="{{instance}}"),
+            Query(
+                expression='max by (instance) (otel_eval_backlog_evaluations{instance=~"$instance"})',
+                legend="{{instance}}",
+            ),
             width=8,
         ),
         panels.lines(
             "Age of the backlog",
             "How long the oldest of them has waited. OtelEvalBacklogOld fires at ten minutes.",
             "s",
-            Query(expression='otel_eval_backlog_age_seconds{instance=~"$instance"}', legend="{{instance}}"),
+            Query(
+                expression='max by (instance) (otel_eval_backlog_age_seconds{instance=~"$instance"})',
+                legend="{{instance}}",
+            ),
             width=8,
         ),
         panels.lines(
             "Outbox",
             "Verdicts that are stored but have not got out. Falls back to 0 when the endpoint answers.",
             "short",
-            Query(expression='otel_eval_outbox_evaluations{instance=~"$instance"}', legend="{{instance}}"),
+            Query(
+                expression='max by (instance) (otel_eval_outbox_evaluations{instance=~"$instance"})',
+                legend="{{instance}}",
+            ),
             width=8,
         ),
         panels.lines(
             "Journal",
             "Acknowledged telemetry that is not yet put together. At its limit, senders are asked to wait.",
             "bytes",
-            Query(expression='otel_eval_journal_bytes{instance=~"$instance"}', legend="{{instance}}"),
+            Query(
+                expression='max by (instance) (otel_eval_journal_bytes{instance=~"$instance"})', legend="{{instance}}"
+            ),
             width=8,
         ),
         panels.lines(

@@ -74,7 +74,9 @@ def test_dashboards_are_what_their_code_makes(tmp_path: Path) -> None:
     """deploy/grafana/dashboards/ is what `python deploy/grafana/build.py` writes."""
     if importlib.util.find_spec("grafana_foundation_sdk") is None:
         pytest.skip("missing: grafana-foundation-sdk — pip install 'otel-eval[dev]'")
-    subprocess.run([sys.executable, str(DEPLOY / "grafana" / "build.py"), str(tmp_path)], check=True, capture_output=True)
+    subprocess.run(
+        [sys.executable, str(DEPLOY / "grafana" / "build.py"), str(tmp_path)], check=True, capture_output=True
+    )
     made = {path.name: path.read_text() for path in tmp_path.iterdir()}
     assert made == {path.name: path.read_text() for path in DASHBOARDS}
 

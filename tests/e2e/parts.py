@@ -22,7 +22,9 @@ import yaml
 
 REPOSITORY = Path(__file__).parents[2]
 DEPLOY = REPOSITORY / "deploy"
-CACHE = Path(os.environ.get("OTEL_EVAL_TOOLS") or Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache") / "otel-eval-tools")
+CACHE = Path(
+    os.environ.get("OTEL_EVAL_TOOLS") or Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache") / "otel-eval-tools"
+)
 
 T = TypeVar("T")
 
@@ -69,7 +71,9 @@ def until(what: str, check: Callable[[], T | None], *, timeout: float = 30.0, ev
 class Part:
     """A process that runs until the ``with`` ends, its output in a file that a failure quotes."""
 
-    def __init__(self, name: str, command: Sequence[str], folder: Path, environment: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, name: str, command: Sequence[str], folder: Path, environment: Mapping[str, str] | None = None
+    ) -> None:
         self.name = name
         self.command = list(command)
         self.folder = folder

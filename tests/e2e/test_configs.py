@@ -18,7 +18,9 @@ def test_the_collector_accepts_each_configuration(variant: Path | None, tmp_path
     """`otelcol validate` has nothing to say about the main configuration, alone or with one variant laid over it."""
     configs = [MAIN] if variant is None else [MAIN, variant]
     command = [tool("otelcol"), "validate", *(f"--config={path}" for path in configs)]
-    answer = subprocess.run(command, env={"QUEUE_DIRECTORY": str(tmp_path)}, capture_output=True, text=True, check=False)
+    answer = subprocess.run(
+        command, env={"QUEUE_DIRECTORY": str(tmp_path)}, capture_output=True, text=True, check=False
+    )
     assert (answer.returncode, answer.stderr) == (0, "")
 
 
@@ -26,7 +28,9 @@ def test_the_collector_accepts_all_variants_together(tmp_path: Path) -> None:
     """The variants do not get in each other's way, except that replicas have queues of their own."""
     paths = [MAIN, *(DEPLOY / "collector" / f"{name}.yaml" for name in ("tail-sampling", "persistent-queue"))]
     command = [tool("otelcol"), "validate", *(f"--config={path}" for path in paths)]
-    answer = subprocess.run(command, env={"QUEUE_DIRECTORY": str(tmp_path)}, capture_output=True, text=True, check=False)
+    answer = subprocess.run(
+        command, env={"QUEUE_DIRECTORY": str(tmp_path)}, capture_output=True, text=True, check=False
+    )
     assert (answer.returncode, answer.stderr) == (0, "")
 
 

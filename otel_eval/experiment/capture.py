@@ -9,11 +9,10 @@ from __future__ import annotations
 import os
 import threading
 import weakref
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from opentelemetry import _logs, baggage, context, trace
+from opentelemetry import _logs, context, trace
 from opentelemetry.sdk._logs import LoggerProvider, LogRecordProcessor, ReadWriteLogRecord
 from opentelemetry.sdk.environment_variables import OTEL_SDK_DISABLED
 from opentelemetry.sdk.resources import Resource as SdkResource
@@ -24,6 +23,7 @@ from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 
 from otel_eval.experiment.current import CurrentAttempt
 from otel_eval.experiment.evidence import Attribution
+from otel_eval.experiment.propagation import below
 from otel_eval.signals import LogRecord, Resource, Scope, Span, SpanEvent, SpanLink
 
 _STATUS = {"UNSET": "unset", "OK": "ok", "ERROR": "error"}
@@ -56,28 +56,8 @@ class Capture:
         sampler = getattr(self._tracers, "sampler", None)
         if sampler is None:
             return None
-        result = sampler.should_sample(_parent(attempt), int(attempt.trace_id, 16), "invoke_agent")
+        result = sampler.should_sample(below(attempt), int(attempt.trace_id, 16), "invoke_agent")
         return str(sampler.get_description()) if result.decision is Decision.DROP else None
-
-
-@contextmanager
-def inside(attempt: CurrentAttempt) -> Iterator[None]:
-    """Spans that start within the block are below the attempt's sampled parent; its session id is in the baggage."""
-    token = context.attach(baggage.set_baggage("session.id", attempt.session_id, _parent(attempt)))
-    try:
-        yield
-    finally:
-        context.detach(token)
-
-
-def _parent(attempt: CurrentAttempt) -> context.Context:
-    span_context = trace.SpanContext(
-        trace_id=int(attempt.trace_id, 16),
-        span_id=int(attempt.span_id, 16),
-        is_remote=False,
-        trace_flags=trace.TraceFlags(trace.TraceFlags.SAMPLED),
-    )
-    return trace.set_span_in_context(trace.NonRecordingSpan(span_context))
 
 
 def _global_tracers() -> Any:

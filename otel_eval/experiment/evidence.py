@@ -45,11 +45,8 @@ class Evidence:
     open: set[tuple[str, str]] = field(default_factory=set)
     by_session: set[str] = field(default_factory=set)
     by_time: set[str] = field(default_factory=set)
-
-    @property
-    def seen(self) -> bool:
-        """Whether anything came at all."""
-        return bool(self.spans or self.logs or self.open)
+    strays: int = 0
+    """Spans that ended meanwhile and belong to no attempt, known once the attempt is released."""
 
 
 @dataclass(slots=True)
@@ -75,12 +72,6 @@ class Attribution:
         """Whether no attempt is watched."""
         return not self._watched
 
-    @property
-    def stray_spans(self) -> int:
-        """Ended spans that belong to no attempt by trace or by session."""
-        with self._lock:
-            return sum(len(stray.spans) for stray in self._strays.values())
-
     def watch(self, evidence: Evidence) -> None:
         """Collect for this attempt from now on."""
         with self._lock:
@@ -91,6 +82,7 @@ class Attribution:
         """Collect for it no longer. What strayed is forgotten with the last attempt."""
         with self._lock:
             self._watched.remove(evidence)
+            evidence.strays = sum(len(stray.spans) for stray in self._strays.values())
             for trace_id in (evidence.trace_id, *evidence.by_session, *evidence.by_time):
                 self._by_trace.pop(trace_id, None)
             if not self._watched:

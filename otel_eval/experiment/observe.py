@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from otel_eval.assemble import assemble
+from otel_eval.assemble.assembler import assemble
 from otel_eval.experiment.evidence import Evidence
 from otel_eval.interaction import Gap, Interaction, Totals
 

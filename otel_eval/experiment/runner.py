@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ from otel_eval.evaluators.contract import run as evaluate
 from otel_eval.experiment.cases import EvalCase
 from otel_eval.experiment.current import CurrentAttempt, entered, new_attempt
 from otel_eval.experiment.errors import InvalidExperiment
-from otel_eval.experiment.observe import Observation, as_judged, differing, observe
+from otel_eval.experiment.observe import as_judged, differing, observe
 from otel_eval.experiment.plan import Configured
 from otel_eval.experiment.progress import Progress, reporting
 from otel_eval.experiment.results import SETUP, TARGET, TELEMETRY, Attempt, EvaluatorRef, Result
@@ -80,7 +80,7 @@ class Run:
         unprepared = await self._prepare(job.case)
         if unprepared is not None:
             return self._ended(job, attempt, started_ns, results=(_own(SETUP, unprepared),))
-        watching = source.begin(attempt)
+        watching = source.begin(attempt, time.time_ns())
         try:
             with entered(attempt), source.inside(attempt):
                 answered = await ask(
@@ -90,10 +90,19 @@ class Run:
             evidence = await source.finish(watching)
         ended_ns = time.time_ns()
         seen = observe(evidence)
-        results, judged = await self._judge(source, job, attempt, answered, seen)
+        judged = None
+        if seen.interaction is not None:
+            judged = as_judged(seen.interaction, job.case.command, answered.reply, attempt.session_id)
+        evaluators = self._evaluators(job.case, judged)
+        stopped = _stopped(answered, judged, lambda: seen.missing or source.no_telemetry(attempt, evidence))
+        results: tuple[Result, ...] = ()
+        if stopped is not None:
+            results = (stopped,)
+        elif judged is not None:
+            results = tuple(await asyncio.gather(*(self._evaluate(each, judged, job.case) for each in evaluators)))
         traced = None if seen.interaction is None else seen.interaction.reply
         return self._ended(
-            job, attempt, started_ns, ended_ns=ended_ns, results=results, interaction=judged,
+            job, attempt, started_ns, ended_ns=ended_ns, results=results, interaction=judged, evaluators=evaluators,
             reply=answered.reply, traced_reply=differing(traced, answered.reply), notes=seen.notes,
         )  # fmt: skip
 
@@ -107,24 +116,6 @@ class Run:
         except Exception as error:  # noqa: BLE001 - the user's function; the batch goes on without this attempt
             return Errored(reason=f"{type(error).__name__}: {error}", error_type=type(error).__name__)
         return None
-
-    async def _judge(
-        self, source: Source, job: _Job, attempt: CurrentAttempt, answered: Answered, seen: Observation
-    ) -> tuple[tuple[Result, ...], Interaction | None]:
-        judged = None
-        if seen.interaction is not None:
-            judged = as_judged(seen.interaction, job.case.command, answered.reply, attempt.session_id)
-        if answered.failure is not None:
-            kind = type(answered.failure).__name__
-            return (_own(TARGET, Failed(explanation=f"{kind}: {answered.failure}".rstrip(": "))),), judged
-        if answered.unreadable is not None:
-            return (_own(SETUP, Errored(reason=answered.unreadable, error_type="unreadable_reply")),), judged
-        if judged is None:
-            reason = seen.missing or source.no_telemetry(attempt)
-            return (_own(TELEMETRY, Inconclusive(reason=reason, cause=Cause.TELEMETRY)),), None
-        evaluators = (*self._evaluators(job.case), *self._configured.bound_to(judged))
-        results = await asyncio.gather(*(self._evaluate(evaluator, judged, job.case) for evaluator in evaluators))
-        return tuple(results), judged
 
     async def _evaluate(self, evaluator: Evaluator, interaction: Interaction, case: EvalCase) -> Result:
         started_ns = time.time_ns()
@@ -148,29 +139,50 @@ class Run:
             ended_ns=time.time_ns(),
         )
 
-    def _evaluators(self, case: EvalCase) -> tuple[Evaluator, ...]:
-        """Those of the experiment, then the case's; the same one said twice runs once."""
+    def _evaluators(self, case: EvalCase, interaction: Interaction | None = None) -> tuple[Evaluator, ...]:
+        """Those of the experiment, the case's, the configuration's for this agent; the same one said twice runs once."""
+        bound = () if interaction is None else self._configured.bound_to(interaction)
         chosen: dict[str, Evaluator] = {}
-        for evaluator in (*self._experiment.evaluators, *case.evaluators):
+        for evaluator in (*self._experiment.evaluators, *case.evaluators, *bound):
             before = chosen.setdefault(evaluator.id, evaluator)
             if before.version != evaluator.version:
                 raise InvalidExperiment(f"case {case.id}: two different evaluators have the id {evaluator.id!r}")
         return tuple(chosen.values())
 
     def _ended(
-        self, job: _Job, attempt: CurrentAttempt, started_ns: int, *, ended_ns: int = 0, **found: Any
+        self,
+        job: _Job,
+        attempt: CurrentAttempt,
+        started_ns: int,
+        *,
+        evaluators: tuple[Evaluator, ...] | None = None,
+        ended_ns: int | None = None,
+        **found: Any,
     ) -> Attempt:
+        planned = self._evaluators(job.case) if evaluators is None else evaluators
         return Attempt(
             case_id=job.case.id,
             run=job.run,
             command=job.case.command,
             session=attempt.session_id,
             trace_id=attempt.trace_id,
-            planned=tuple(_ref(evaluator) for evaluator in self._evaluators(job.case)),
+            planned=tuple(_ref(evaluator) for evaluator in planned),
             started_ns=started_ns,
-            ended_ns=ended_ns or time.time_ns(),
+            ended_ns=time.time_ns() if ended_ns is None else ended_ns,
             **found,
         )
+
+
+def _stopped(answered: Answered, judged: Interaction | None, no_telemetry: Callable[[], str]) -> Result | None:
+    """The experiment's own result where there is nothing for evaluators to judge: the agent failed, or left no trace."""
+    if answered.failure is not None:
+        kind = type(answered.failure).__name__
+        return _own(TARGET, Failed(explanation=f"{kind}: {answered.failure}".rstrip(": ")))
+    if answered.unreadable is not None:
+        return _own(SETUP, Errored(reason=answered.unreadable, error_type="unreadable_reply"))
+    if judged is None:
+        return _own(TELEMETRY, Inconclusive(reason=no_telemetry(), cause=Cause.TELEMETRY))
+    return None
 
 
 def _ref(evaluator: Evaluator) -> EvaluatorRef:

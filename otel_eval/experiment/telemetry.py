@@ -23,8 +23,8 @@ class Source(Protocol):
         """Where it listens: ``grpc`` and ``http``, None where it does not."""
         ...
 
-    def begin(self, attempt: CurrentAttempt) -> Watching:
-        """Collect for this attempt from now on."""
+    def begin(self, attempt: CurrentAttempt, started_ns: int) -> Watching:
+        """Collect for this attempt, which starts now."""
         ...
 
     def inside(self, attempt: CurrentAttempt) -> AbstractContextManager[None]:
@@ -35,7 +35,7 @@ class Source(Protocol):
         """All of the attempt's evidence, once it is whole or not worth waiting for any longer."""
         ...
 
-    def no_telemetry(self, attempt: CurrentAttempt) -> str:
+    def no_telemetry(self, attempt: CurrentAttempt, evidence: Evidence) -> str:
         """Why nothing came, for people."""
         ...
 
@@ -92,7 +92,8 @@ class InProcess:
     @asynccontextmanager
     async def open(self, *, exclusive: bool) -> AsyncIterator[Source]:
         """Add our processors to the providers, once; they do nothing between attempts."""
-        from otel_eval.experiment.capture import Capture, inside
+        from otel_eval.experiment.capture import Capture
+        from otel_eval.experiment.propagation import inside
 
         capture = Capture(self.tracer_provider, self.logger_provider)
         yield _ThisProcess(capture, inside, exclusive, self.patience)
@@ -107,7 +108,7 @@ class _ThisProcess:
         self._patience = patience
         self.inside = inside
 
-    def begin(self, attempt: CurrentAttempt) -> Watching:
+    def begin(self, attempt: CurrentAttempt, started_ns: int) -> Watching:
         watching = Watching(attempt, exclusive=self._exclusive)
         self._capture.attribution.watch(watching.evidence)
         return watching
@@ -123,11 +124,15 @@ class _ThisProcess:
             self._capture.attribution.release(watching.evidence)
         return watching.evidence
 
-    def no_telemetry(self, attempt: CurrentAttempt) -> str:
-        strays = self._capture.attribution.stray_spans
-        if strays:
-            return (
-                f"{strays} spans began traces of their own, without the session id of an attempt, while several attempts "
-                "ran: set concurrency=1, or current_attempt().session_id as the conversation's id"
-            )
-        return str(self._capture.no_telemetry(attempt))
+    def no_telemetry(self, attempt: CurrentAttempt, evidence: Evidence) -> str:
+        return strayed(evidence) or str(self._capture.no_telemetry(attempt))
+
+
+def strayed(evidence: Evidence) -> str:
+    """What to do where spans came that could be any attempt's; empty where none did."""
+    if not evidence.strays:
+        return ""
+    return (
+        f"{evidence.strays} spans began traces of their own, without the session id of an attempt, while several attempts "
+        "ran: set concurrency=1, or current_attempt().session_id as the conversation's id"
+    )

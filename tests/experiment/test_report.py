@@ -3,9 +3,9 @@ import re
 from xml.etree import ElementTree
 
 import pytest
-from experiment.batches import attempt, mixed
 from jsonschema import Draft202012Validator
 
+from experiment.batches import attempt, mixed
 from otel_eval.experiment.errors import GateNotPassed, UnreadableReport
 from otel_eval.experiment.gates import all_cases_should_pass, pass_rate_should_be_at_least, target_should_not_fail
 from otel_eval.experiment.report import Report
@@ -152,9 +152,10 @@ def test_what_is_no_report_is_refused(text, message):
 
 def test_unknown_keys_are_ignored():
     """A later version may add keys without an older reader failing."""
-    value = json.loads(mixed().to_json())
+    report = mixed()
+    value = json.loads(report.to_json())
     value["new"] = value["attempts"][0]["new"] = value["attempts"][0]["results"][1]["judge_calls"][0]["new"] = 1
-    assert Report.from_json(json.dumps(value)) == mixed()
+    assert Report.from_json(json.dumps(value)) == report
 
 
 def test_junit_has_a_test_case_for_each_attempt_and_the_gate():

@@ -1,0 +1,45 @@
+"""What stands where something was redacted."""
+
+from __future__ import annotations
+
+import pytest
+
+from otel_eval.redaction_markers import EMAIL, PAYMENT_CARD, PHONE, kinds, marker, spans
+
+
+@pytest.mark.parametrize("kind", [PAYMENT_CARD, EMAIL, PHONE, "api_key", "iban", "order"])
+def test_what_is_written_is_read_back(kind: str) -> None:
+    """Our own marker is found where it stands, and its kind is known."""
+    text = f"to {marker(kind)}."
+    assert spans(text) == ((3, len(text) - 1),)
+    assert kinds(text) == {kind}
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("[REDACTED:credit_card]", {PAYMENT_CARD}),
+        ("[redacted: Credit Card]", {PAYMENT_CARD}),
+        ("<REDACTED_PHONE_NUMBER>", {PHONE}),
+        ("<EMAIL_ADDRESS> and [CREDIT_CARD_NUMBER]", {EMAIL, PAYMENT_CARD}),
+        ("{CREDIT_DEBIT_CARD_NUMBER}", {PAYMENT_CARD}),
+        ("[REDACTED]", set()),
+        ("__REDACTED__", set()),
+        ("<redacted>", set()),
+        ("<elided>", set()),
+        ("[Scrubbed due to 'password']", set()),
+    ],
+)
+def test_markers_of_other_tools_are_read(text: str, found: set[str]) -> None:
+    """Typed ones in our words for the kinds, others without a kind."""
+    assert spans(text)
+    assert kinds(text) == found
+
+
+@pytest.mark.parametrize(
+    "text", ["", "redacted", "<b>email</b>", "[email]", "[1]", "{card}", "__init__", "<card>", "REDACTED:card"]
+)
+def test_ordinary_text_is_no_marker(text: str) -> None:
+    """Words, tags, links and templates are what they are."""
+    assert spans(text) == ()
+    assert kinds(text) == frozenset()

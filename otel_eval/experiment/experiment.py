@@ -13,7 +13,6 @@ from otel_eval.experiment.errors import EventLoopRunning, InvalidExperiment
 from otel_eval.experiment.gates import Gate, all_cases_should_pass
 from otel_eval.experiment.progress import Progress
 from otel_eval.experiment.report import Report
-from otel_eval.experiment.runner import Run
 from otel_eval.experiment.telemetry import InProcess, Telemetry
 
 Agent: TypeAlias = Callable[[str], Any]
@@ -68,6 +67,8 @@ class Experiment:
 
     async def run_async(self) -> Report:
         """Run it to the end. What an agent or an evaluator raises is in the report; cancellation passes."""
+        from otel_eval.experiment.runner import Run  # with the assembler: not needed to say what an experiment is
+
         attempts = await Run(self).attempts()
         return Report(name=self.name, attempts=attempts, gate=self.gate.decide(attempts))
 

@@ -32,6 +32,17 @@ def observe(evidence: Evidence) -> Observation:
     return Observation(interaction=_together(topmost), notes=(*notes, note))
 
 
+def is_whole(evidence: Evidence) -> bool:
+    """Whether nothing that the evidence points to is missing: every parent there, every agent ended, with what it said."""
+    known = {span.span_id for span in evidence.spans}
+    if any(span.parent_id is not None and span.parent_id not in known for span in evidence.spans):
+        return False
+    topmost = [each for each in assemble(tuple(evidence.spans), tuple(evidence.logs)) if each.parent_id is None]
+    return bool(topmost) and all(
+        each.complete and (each.reply is not None or each.failure is not None) for each in topmost
+    )
+
+
 def as_judged(interaction: Interaction, command: str, reply: str | None, session: str) -> Interaction:
     """What evaluators get: the command where the trace has no question, and the reply that the agent function returned."""
     filled = {"asked": interaction.asked is None, "reply": reply is not None}

@@ -52,9 +52,12 @@ class Run:
             self._evaluators(job.case)
         experiment = self._experiment
         exclusive = experiment.concurrency == 1
-        with reporting(experiment.progress, len(self._jobs)) as report:
-            async with experiment.telemetry.open(exclusive=exclusive) as source:
-                await self._work_off(source, report)
+        try:
+            with reporting(experiment.progress, len(self._jobs)) as report:
+                async with experiment.telemetry.open(exclusive=exclusive) as source:
+                    await self._work_off(source, report)
+        finally:
+            await self._configured.aclose()
         return tuple(self._done[index] for index in sorted(self._done))
 
     async def _work_off(self, source: Source, report: Progress) -> None:

@@ -11,7 +11,6 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from otel_eval.assemble.assembler import assemble
 from otel_eval.experiment.current import CurrentAttempt
 from otel_eval.experiment.evidence import Attribution, Evidence
 from otel_eval.experiment.telemetry import Source, Watching, strayed
@@ -114,15 +113,6 @@ class _Wire:
         )
 
     def _quiet(self, evidence: Evidence) -> float:
+        from otel_eval.experiment.observe import is_whole
+
         return self._settings.settle if is_whole(evidence) else self._settings.patience
-
-
-def is_whole(evidence: Evidence) -> bool:
-    """Whether nothing that the evidence points to is missing: every parent there, every agent ended, with what it said."""
-    known = {span.span_id for span in evidence.spans}
-    if any(span.parent_id is not None and span.parent_id not in known for span in evidence.spans):
-        return False
-    topmost = [each for each in assemble(tuple(evidence.spans), tuple(evidence.logs)) if each.parent_id is None]
-    return bool(topmost) and all(
-        each.complete and (each.reply is not None or each.failure is not None) for each in topmost
-    )

@@ -14,8 +14,9 @@ from otel_eval.experiment.cases import EvalCase
 from otel_eval.experiment.current import CurrentAttempt, current_attempt
 from otel_eval.experiment.evidence import Evidence
 from otel_eval.experiment.experiment import Experiment
+from otel_eval.experiment.observe import is_whole
 from otel_eval.experiment.results import Status
-from otel_eval.experiment.wire import OverOtlp, is_whole
+from otel_eval.experiment.wire import OverOtlp
 from otel_eval.testing.otlp import otlp_request
 from otel_eval.testing.spans import conversation, span
 

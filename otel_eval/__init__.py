@@ -10,12 +10,16 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from otel_eval.config import load_evaluators as load_evaluators
     from otel_eval.evaluators.budgets import should_make_at_most_model_calls as should_make_at_most_model_calls
     from otel_eval.evaluators.budgets import should_make_at_most_tool_calls as should_make_at_most_tool_calls
     from otel_eval.evaluators.budgets import should_reply_within as should_reply_within
     from otel_eval.evaluators.budgets import should_use_at_most_tokens as should_use_at_most_tokens
     from otel_eval.evaluators.contract import EvaluationContext as EvaluationContext
     from otel_eval.evaluators.contract import Evaluator as Evaluator
+    from otel_eval.evaluators.criterion import JudgeEvaluator as JudgeEvaluator
+    from otel_eval.evaluators.criterion import should_satisfy as should_satisfy
+    from otel_eval.evaluators.criterion import should_score_at_least as should_score_at_least
     from otel_eval.evaluators.custom import evaluator as evaluator
     from otel_eval.evaluators.failures import should_not_fail as should_not_fail
     from otel_eval.evaluators.reply_json import reply_should_be_json as reply_should_be_json
@@ -37,8 +41,20 @@ if TYPE_CHECKING:
     from otel_eval.evaluators.tools import should_not_call_tool as should_not_call_tool
     from otel_eval.evaluators.tools import should_not_call_tools as should_not_call_tools
     from otel_eval.evaluators.tools import tools_should_not_fail as tools_should_not_fail
+    from otel_eval.experiment import EvalCase as EvalCase
+    from otel_eval.experiment import Experiment as Experiment
+    from otel_eval.experiment import ExperimentRunner as ExperimentRunner
+    from otel_eval.experiment import Gate as Gate
+    from otel_eval.experiment import Report as Report
+    from otel_eval.experiment import all_cases_should_pass as all_cases_should_pass
+    from otel_eval.experiment import current_attempt as current_attempt
+    from otel_eval.experiment import pass_rate_should_be_at_least as pass_rate_should_be_at_least
+    from otel_eval.experiment import target_should_not_fail as target_should_not_fail
     from otel_eval.interaction import Interaction as Interaction
     from otel_eval.interaction import ToolCall as ToolCall
+    from otel_eval.judges import Judge as Judge
+    from otel_eval.judges import ModelJudge as ModelJudge
+    from otel_eval.ledger import Ledger as Ledger
     from otel_eval.outcome import Errored as Errored
     from otel_eval.outcome import Failed as Failed
     from otel_eval.outcome import Inconclusive as Inconclusive
@@ -47,6 +63,7 @@ if TYPE_CHECKING:
     from otel_eval.outcome import Verdict as Verdict
 
 _MODULES = {
+    "otel_eval.config": ("load_evaluators",),
     "otel_eval.evaluators.budgets": (
         "should_make_at_most_model_calls",
         "should_make_at_most_tool_calls",
@@ -54,6 +71,7 @@ _MODULES = {
         "should_use_at_most_tokens",
     ),
     "otel_eval.evaluators.contract": ("EvaluationContext", "Evaluator"),
+    "otel_eval.evaluators.criterion": ("JudgeEvaluator", "should_satisfy", "should_score_at_least"),
     "otel_eval.evaluators.custom": ("evaluator",),
     "otel_eval.evaluators.failures": ("should_not_fail",),
     "otel_eval.evaluators.reply_json": ("reply_should_be_json",),
@@ -76,7 +94,20 @@ _MODULES = {
         "should_not_call_tools",
         "tools_should_not_fail",
     ),
+    "otel_eval.experiment": (
+        "EvalCase",
+        "Experiment",
+        "ExperimentRunner",
+        "Gate",
+        "Report",
+        "all_cases_should_pass",
+        "current_attempt",
+        "pass_rate_should_be_at_least",
+        "target_should_not_fail",
+    ),
     "otel_eval.interaction": ("Interaction", "ToolCall"),
+    "otel_eval.judges": ("Judge", "ModelJudge"),
+    "otel_eval.ledger": ("Ledger",),
     "otel_eval.outcome": ("Errored", "Failed", "Inconclusive", "Outcome", "Passed", "Verdict"),
 }
 _HOME = {name: module for module, names in _MODULES.items() for name in names}
@@ -84,13 +115,15 @@ _HOME = {name: module for module, names in _MODULES.items() for name in names}
 __all__ = sorted(_HOME)
 
 
-def __getattr__(name: str) -> object:
-    home = _HOME.get(name)
-    if home is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(importlib.import_module(home), name)
-    globals()[name] = value
-    return value
+if not TYPE_CHECKING:  # a type checker that saw it would take every misspelt name for an object
+
+    def __getattr__(name: str) -> object:
+        home = _HOME.get(name)
+        if home is None:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        value = getattr(importlib.import_module(home), name)
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:

@@ -100,7 +100,7 @@ _ASSIGNED = r"""
 BUILTIN = (
     Pattern(API_KEY, re.compile(_KEYS, re.VERBOSE | re.DOTALL)),
     Pattern(API_KEY, re.compile(_ASSIGNED, re.VERBOSE | re.IGNORECASE)),
-    Pattern(EMAIL, re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@(?:[\w-]{1,63}\.){1,8}[A-Za-z]{2,24}(?![\w-])")),
+    Pattern(EMAIL, re.compile(r"(?<![\w.+-])\w[\w.+'-]{0,63}@(?:[\w-]{1,63}\.){1,8}[A-Za-z]{2,24}(?![\w-])")),
     Pattern(IBAN, re.compile(r"\b[A-Z]{2}[0-9]{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?\b"), passes_mod_97),
     Pattern(PAYMENT_CARD, re.compile(r"(?<![\d.])(?<!\d[ -])[2-6](?:[ -]?\d){12,18}(?![ -]?\d)"), _is_card),
     Pattern(PHONE, re.compile(r"(?<![\w+])\+[1-9](?:[ ().-]{0,2}\d){7,14}(?!\d)"), _is_phone),

@@ -56,6 +56,7 @@ class LabelJudge(Evaluator):
     passing: tuple[str, ...]
     failing: tuple[str, ...]
     model: str | None = None
+    stands_for: str | None = None
     complete: CompletionFunction | None = None
     votes: int = 1
     requires: tuple[str, ...] = ()
@@ -86,12 +87,13 @@ class LabelJudge(Evaluator):
     def version(self) -> str:
         """12 hex digits: a digest of the prompts, the labels, the requested model and the votes."""
         labels = (*self.passing, "/", *self.failing)
-        parts = (self.system_message(), self.user, *labels, str(self.model), str(self.votes), ",".join(self.requires))
+        asked = str(self.stands_for or self.model)
+        parts = (self.system_message(), self.user, *labels, asked, str(self.votes), ",".join(self.requires))
         return digest("label-judge", *parts, str(self.max_input_chars))[:12]
 
-    def with_model(self, model: str) -> Self:
-        """A copy that asks that model."""
-        return self._copy(model=model)
+    def with_model(self, model: str, *, stands_for: str | None = None) -> Self:
+        """A copy that asks that model; ``stands_for`` is the litellm model behind an entry's name, for the version."""
+        return self._copy(model=model, stands_for=stands_for)
 
     def with_complete(self, function: CompletionFunction | None) -> Self:
         """A copy that asks that function, whatever model it names."""

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from otel_eval.interaction import Interaction, JsonValue, Message, TextPart, ToolCall
 from otel_eval.judges import layout
-from otel_eval.judges.rendering import result_text
+from otel_eval.judges.rendering import message_text, result_text
 from otel_eval.redaction import Redaction
 
 MAX_INPUT_CHARS = 20_000
@@ -124,7 +124,7 @@ def _cut_history(history: tuple[Message, ...], max_chars: int) -> tuple[tuple[Me
     kept: list[Message] = []
     left = max_chars
     for message in reversed(history):
-        left -= len(message.text or "") + sum(len(result_text(getattr(part, "result", None))) for part in message.parts)
+        left -= len(message_text(message))
         if left < 0:
             note = Message(role="system", parts=(TextPart(text=f"({len(history) - len(kept)} earlier messages cut)"),))
             return (note, *reversed(kept)), True

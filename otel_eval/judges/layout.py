@@ -25,6 +25,9 @@ HISTORY = "Earlier in the conversation:"
 HEADINGS = (CRITERION, ASKED, REPLIED, TOOLS, SYSTEM, HISTORY)
 """The headings of a criterion judge's user message."""
 
+LABEL_HEADINGS = ("[Text]", "[Summary]", "[Original Document]", "[Query]", "[Reference text]", "[Answer]")
+"""The headings of the label judges that ship."""
+
 # Source: the part of Unicode TR39's confusables that outlives NFKD and case folding, for what occurs in a layout.
 _LOOKALIKES = {
     "a": "аαɑᴀ", "b": "вьβʙ", "c": "сϲᴄ", "d": "ԁᴅđ", "e": "еεєᴇ", "f": "ғꜰƒ", "g": "ɡɢց", "h": "һнʜ", "i": "іιıɪӏ",
@@ -34,6 +37,7 @@ _LOOKALIKES = {
     "{": "❴", "}": "❵", ">": "›❯⟩˃",
 }  # fmt: skip
 _LATIN = str.maketrans({alike: latin for latin, all_alike in _LOOKALIKES.items() for alike in all_alike})
+_MARKUP = re.compile(r"\x1b\[[0-9;]*[A-Za-z]|<[^<>]{0,80}>")
 _INVISIBLE = {"Mn", "Me", "Cf", "Cc"}
 
 _FENCE = re.compile(r"`{3}|~{3}|(?:\*\s*){3,}$")
@@ -93,8 +97,9 @@ def _folded_headings(headings: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _skeleton(line: str) -> str:
-    """The line as it looks: compatibility forms, accents, invisible characters and look-alikes folded; trimmed."""
-    if line.isascii():
+    """The line as it looks: markup, compatibility forms, accents, invisible characters, look-alikes folded; trimmed."""
+    line = _MARKUP.sub("", line)
+    if line.isascii() and line.isprintable():
         return line.casefold().strip()
     decomposed = unicodedata.normalize("NFKD", line)
     visible = "".join(char for char in decomposed if char == "\t" or unicodedata.category(char) not in _INVISIBLE)

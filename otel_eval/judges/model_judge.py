@@ -53,6 +53,7 @@ class ModelJudge(Judge):
         if isinstance(user_message, str):
             template.check(user_message, "criterion")
         self._model = model
+        self._stands_for: str | None = None
         self._system = system_message
         self._user = user_message
         self._complete = complete
@@ -66,9 +67,12 @@ class ModelJudge(Judge):
         """The model it names; None asks the configured default."""
         return self._model
 
-    def with_model(self, model: str) -> ModelJudge:
-        """A copy that asks that model: an entry of ``judge_models``, or any litellm name."""
-        return self._copy(_model=model)
+    def with_model(self, model: str, *, stands_for: str | None = None) -> ModelJudge:
+        """A copy that asks that model: an entry of ``judge_models``, or any litellm name.
+
+        ``stands_for`` is the litellm model behind an entry's name; evaluators' versions change with it.
+        """
+        return self._copy(_model=model, _stands_for=stands_for)
 
     def with_system_message(self, text: str) -> ModelJudge:
         """A copy with that system message; the reply format is still appended."""
@@ -112,7 +116,8 @@ class ModelJudge(Judge):
         )
 
     def definition(self) -> Any:
-        return [self._model, self.system_message(), self._user or "default", list(self._include), self._max_input_chars]
+        asked = self._stands_for or self._model
+        return [asked, self.system_message(), self._user or "default", list(self._include), self._max_input_chars]
 
     def _system_message(self, fingerprint: str | None) -> str:
         own = prompts.DEFAULT_SYSTEM_MESSAGE if self._system is None else self._system
@@ -123,7 +128,7 @@ class ModelJudge(Judge):
         prepared, cut = prepare(interaction, judges.redaction, limit)
         conversation.cut.update(cut)
         # Our own renderings quote what they frame; a function of the user's must get it quoted.
-        return quoted(prepared, layout.HEADINGS) if callable(self._user) else prepared
+        return quoted(prepared, (*layout.HEADINGS, *layout.LABEL_HEADINGS)) if callable(self._user) else prepared
 
     def _own_settings(self) -> JudgeModelSettings | None:
         if self._model is None or (self._api_base is None and self._api_key is None):

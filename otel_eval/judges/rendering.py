@@ -96,7 +96,7 @@ def arguments_text(call: ToolCall) -> str:
 
 def history_text(interaction: Interaction) -> str:
     """The earlier turns, a line for each message, its own line breaks escaped so that no turn can invent another."""
-    lines = [f"- {message.role}: {layout.escape_inline(_message_text(message))}" for message in interaction.history]
+    lines = [f"- {message.role}: {layout.escape_inline(message_text(message))}" for message in interaction.history]
     if not lines:
         return NOT_CAPTURED if interaction.gap("history") is not None else "(nothing)"
     return "\n".join(lines)
@@ -122,7 +122,8 @@ def _attachments(interaction: Interaction) -> str:
     return f"\n(attached: {', '.join(names)})" if names else ""
 
 
-def _message_text(message: Message) -> str:
+def message_text(message: Message) -> str:
+    """A message as the history section shows it, its line breaks not yet escaped."""
     return " ".join(_part_texts(message)) or "(no text)"
 
 

@@ -51,7 +51,7 @@ def check(text: str, *more_fields: str) -> None:
 def fill(text: str, interaction: Interaction, more: Mapping[str, str] | None = None) -> str:
     """The template with its fields filled, in one pass; evidence is kept from imitating what frames it."""
     extra = more or {}
-    known = (*layout.HEADINGS, *headings(text))
+    known = (*layout.HEADINGS, *layout.LABEL_HEADINGS, *headings(text))
 
     def value(match: re.Match[str]) -> str:
         name = match.group(1)

@@ -76,7 +76,7 @@ def _evidence(run: Run, made: dict[int, Evidence], names: Sequence[str]) -> Evid
         tools=tool_spans(members, run.tree, inside),
         nodes=members,
         agent=own_name,
-        is_handoff=handoff_test(name for name in names if name != own_name),
+        is_handoff=handoff_test(names if len(set(names)) > 1 else ()),
         later=[made[id(later)] for later in run.in_a_row if id(later) in made],
         parent_id=None if run.parent is None else interaction_id(run.parent.root.trace_id, run.parent.root.span_id),
     )

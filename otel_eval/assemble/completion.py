@@ -32,7 +32,7 @@ from dataclasses import dataclass, field
 
 from otel_eval.assemble.assembler import assemble_nodes
 from otel_eval.assemble.digest import evidence_digest
-from otel_eval.assemble.group import Group, Key
+from otel_eval.assemble.group import Group
 from otel_eval.assemble.nodes import Node
 from otel_eval.conventions.facts import Note
 from otel_eval.interaction import GapKind, Interaction
@@ -62,14 +62,21 @@ class Ready:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Closed:
-    """A trace that nothing more is expected of. ``nodes`` and ``notes`` are what a late span would be joined to.
+    """A trace that nothing more is expected of, with what a late span would be joined to.
 
-    Both are empty where there was nothing of an agent in the trace: then nothing needs to be kept.
+    ``told``: ids and digests of the Interactions that it gave. All is empty where there was nothing of an agent in the
+    trace: then nothing needs to be kept.
     """
 
     trace_id: str
     nodes: tuple[Node, ...] = ()
     notes: tuple[Note, ...] = ()
+    told: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def eventful(self) -> bool:
+        """Whether there was anything of an agent in it."""
+        return bool(self.nodes or self.notes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,11 +132,11 @@ class Completion:
             if group.trace_ids:  # not merged into another meanwhile
                 self._schedule(group, now + self._settings.settle)
 
-    def reopen(self, closed: Closed, told: Mapping[str, str], *, now: float) -> None:
-        """Take back a trace, because something late has arrived. ``told``: ids and digests of what it gave before."""
+    def reopen(self, closed: Closed, *, now: float) -> None:
+        """Take back a trace, because something late has arrived."""
         self.add(closed.nodes, closed.notes, now=now)
         if closed.trace_id in self._groups:
-            self._groups[closed.trace_id].told.update(told)
+            self._groups[closed.trace_id].told.update(closed.told)
 
     def next_deadline(self) -> float | None:
         """When :meth:`due` should be asked next; None while nothing is open."""
@@ -227,15 +234,15 @@ class Completion:
                 del group.told[old]
 
     def _close(self, group: Group, trace_id: str, found: _Found) -> None:
-        nodes, notes, keys = group.take_out(trace_id)
+        nodes, notes, told, keys = group.take_out(trace_id)
         del self._groups[trace_id]
         for key in keys:
             if self._tied.get(key) is group:
                 del self._tied[key]
-        eventful = bool(notes) or any(node.facts is not None for node in nodes)
-        found.closed.append(
-            Closed(trace_id=trace_id, nodes=nodes, notes=notes) if eventful else Closed(trace_id=trace_id)
-        )
+        if notes or any(node.facts is not None for node in nodes):
+            found.closed.append(Closed(trace_id=trace_id, nodes=nodes, notes=notes, told=told))
+        else:
+            found.closed.append(Closed(trace_id=trace_id))
 
     # Parents that never come
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -89,19 +90,20 @@ class Group:
         other.trace_ids = set()
         other.scheduled = None
 
-    def take_out(self, trace_id: str) -> tuple[tuple[Node, ...], tuple[Note, ...], set[str]]:
-        """Remove a trace: its nodes, its notes, and the ties that only it had."""
+    def take_out(self, trace_id: str) -> tuple[tuple[Node, ...], tuple[Note, ...], dict[str, str], set[str]]:
+        """Remove a trace: its nodes, its notes, what it told, and the ties that only it had."""
         self.trace_ids.discard(trace_id)
         nodes = tuple(node for node in self.nodes.values() if node.trace_id == trace_id)
         notes = tuple(note for note in self.notes.values() if note.trace_id == trace_id)
         self.nodes = {key: node for key, node in self.nodes.items() if key[0] != trace_id}
         self.notes = {key: note for key, note in self.notes.items() if key[0][0] != trace_id}
         self._arrived = {key: when for key, when in self._arrived.items() if key[0] != trace_id}
-        self.told = {name: digest for name, digest in self.told.items() if not name.startswith(trace_id)}
+        told = {name: digest for name, digest in self.told.items() if name.startswith(trace_id)}
+        self.told = {name: digest for name, digest in self.told.items() if name not in told}
         self._trees.pop(trace_id, None)
         left = {key for node in self.nodes.values() for key in self.ties_of(node)} if self.trace_ids else set()
         gone, self.tie_keys = self.tie_keys - left, left
-        return nodes, notes, gone
+        return nodes, notes, told, gone
 
     def last_in(self, trace_id: str) -> float:
         """When something of that trace last arrived."""
@@ -147,7 +149,7 @@ class Group:
     def _standing_of_agent(self, root: Node) -> Standing:
         tree = self.tree(root.trace_id)
         below = {root.span_id, *(node.span_id for node in tree.below(root))}
-        top = next(iter(reversed(list(tree.ancestors(root)))), root)
+        top = _top(tree, root) or root
         missing = top.parent_id is not None and top.parent_id not in tree.known
         loose = {span for span in self._unplaced(tree) if span not in below and _could_be_below(root, tree.by_id[span])}
         return Standing(
@@ -201,10 +203,7 @@ class Group:
 def _top(tree: Tree, node: Node) -> Node | None:
     if node.span_id not in tree.by_id:
         return None  # ours, or an evaluator's
-    top = node
-    for top in tree.ancestors(node):
-        pass
-    return top
+    return deque(tree.ancestors(node), maxlen=1)[0] if tree.parent(node) is not None else node
 
 
 def _could_be_below(root: Node, node: Node) -> bool:

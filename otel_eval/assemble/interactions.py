@@ -197,7 +197,7 @@ def _failure(evidence: Evidence) -> Failure | None:
 
 
 def _tools(evidence: Evidence, asked: str | None, failure: Failure | None) -> tuple[ToolCall, ...]:
-    known: list[Asked] = []
+    known: list[Asked] = _made_earlier(evidence, asked)
     for messages in _conversations(evidence, asked):
         merge(known, asked_in(messages))
     pseudo = frozenset(name for facts in evidence.all_facts() for name in facts.pseudo_tools)
@@ -209,6 +209,16 @@ def _tools(evidence: Evidence, asked: str | None, failure: Failure | None) -> tu
         setting=gaps_.setting_of(evidence),
         raised=failure if failure is not None and is_programs_own(failure.type) else None,
     )
+
+
+def _made_earlier(evidence: Evidence, asked: str | None) -> list[Asked]:
+    """Calls that an agent's first model call was shown already: another agent made them before handing over."""
+    if not evidence.frames or not evidence.calls:
+        return []
+    calls = asked_in(turn_of(evidence.calls[0].input, asked))
+    for call in calls:
+        call.earlier = True
+    return calls
 
 
 def _conversations(evidence: Evidence, asked: str | None) -> Iterator[Sequence[Message]]:

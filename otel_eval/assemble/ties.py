@@ -10,19 +10,19 @@ from __future__ import annotations
 
 from otel_eval.assemble.bare import message_key
 from otel_eval.assemble.nodes import Node
-from otel_eval.conventions.facts import Kind
+from otel_eval.conventions.facts import Kind, Note
 from otel_eval.conventions.messages import asks, call_ids_in
 from otel_eval.identity import digest
 
 
-def ties(node: Node) -> frozenset[str]:
-    """The keys that this span shares with the spans of other traces that continue it, or that it continues.
+def ties(arrived: Node | Note) -> frozenset[str]:
+    """The keys that this span, or log record, shares with those of other traces that continue it, or that it continues.
 
     Only model calls have any: the tool call ids of this turn, the response id (another instrumentation's span of the same
     call), and the turn's opening (history and user message), which all calls of one turn begin with.
     """
-    facts = node.facts
-    if facts is None or facts.kind is not Kind.MODEL:
+    facts = arrived.facts
+    if facts is None or (isinstance(arrived, Node) and facts.kind is not Kind.MODEL):
         return frozenset()
     keys = {f"response:{facts.response_id}"} if facts.response_id else set()
     spoken = [message for message in facts.input or () if message.role != "system"]

@@ -24,13 +24,14 @@ _HANDOFF = re.compile(r"(?:transfer|hand_?off)_?to_?(.*)", re.I)
 
 @dataclass(slots=True)
 class Asked:
-    """A tool call as messages have it."""
+    """A tool call as messages have it. ``earlier``: it was made before this invocation, unless a span says otherwise."""
 
     name: str
     arguments: JsonValue
     call_id: str | None
     result: JsonValue | Missing = MISSING
     failed: bool = False
+    earlier: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +140,7 @@ def tool_calls(
     joined = {id(request): span for span, request in matches if request is not None}
     calls: list[ToolCall] = []
     for request in asked:
-        if request.name in pseudo or (id(request) not in joined and is_handoff(request.name)):
+        if request.name in pseudo or (request.earlier and id(request) not in joined):
             continue
         calls.append(_tool_call(joined.get(id(request)), request, setting))
     for span, matched in matches:

@@ -154,6 +154,10 @@ class AsyncLedger:
         """See :meth:`Ledger.next_revisions`."""
         return await asyncio.to_thread(self.ledger.next_revisions, digests)
 
+    async def known_traces(self, trace_ids: Iterable[str]) -> set[str]:
+        """See :meth:`Ledger.known_traces`."""
+        return await asyncio.to_thread(self.ledger.known_traces, trace_ids)
+
     async def waiting(
         self,
         limit: int = 1000,

@@ -140,6 +140,11 @@ class Ledger:
         with self._database.reading() as connection:
             return read.next_revisions(connection, digests)
 
+    def known_traces(self, trace_ids: Iterable[str]) -> set[str]:
+        """Those of the traces that have an Interaction here."""
+        with self._database.reading() as connection:
+            return read.known_traces(connection, trace_ids)
+
     def commit(self, batch: Batch) -> tuple[Stored, ...]:
         """Store the batch in one transaction; what became of each record, in the batch's order."""
         return self.write(self.committing(batch))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Connection, Row, Select, and_, func, or_, select
@@ -56,6 +56,16 @@ def next_revisions(connection: Connection, digests: Mapping[str, str]) -> dict[s
         revision, known = stored.get(target) or stored.get(interaction_id) or (0, "")
         revisions[interaction_id] = (revision, False) if revision and known == digest else (revision + 1, True)
     return revisions
+
+
+def known_traces(connection: Connection, trace_ids: Iterable[str]) -> set[str]:
+    """Those of the traces that have an Interaction here. Ids begin with their trace's, so the primary key serves."""
+    known = set()
+    for trace_id in trace_ids:
+        query = select(interactions.c.id).where(interactions.c.id.between(f"{trace_id}-", f"{trace_id}-~")).limit(1)
+        if connection.execute(query).first() is not None:
+            known.add(trace_id)
+    return known
 
 
 def evaluations(connection: Connection, interaction_id: str) -> tuple[EvaluationRecord, ...]:

@@ -133,11 +133,11 @@ def fill(facts: Facts, more: Facts) -> Facts:
     for name, untold in _UNTOLD.items():
         mine, theirs = getattr(facts, name), getattr(more, name)
         if name in _JOINED:
-            values[name] = mine + tuple(item for item in theirs if item not in mine)
+            values[name] = mine + tuple(item for item in theirs if item not in mine) if theirs else mine
         elif name == "usage":
             values[name] = theirs if mine == untold else mine
-        else:
-            values[name] = theirs if mine is untold or mine == untold else mine
+        else:  # the untold values are singletons
+            values[name] = theirs if mine is untold else mine
     if facts.usage == NO_USAGE:
         values["aggregated"] = more.aggregated
     if facts.input is not None:

@@ -6,6 +6,7 @@ A new convention is one module and one line here; users add theirs with the entr
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import cache
@@ -34,6 +35,7 @@ class Registry:
     def __init__(self, conventions: Iterable[Convention]) -> None:
         self.conventions = tuple(conventions)
         self._prefixes = tuple({prefix for convention in self.conventions for prefix in convention.prefixes})
+        self._keys = re.compile("|".join(map(re.escape, self._prefixes))).match if self._prefixes else None
         self._scopes = tuple({scope for convention in self.conventions for scope in convention.scopes})
         self._events = tuple({event for convention in self.conventions for event in convention.events})
 
@@ -70,10 +72,8 @@ class Registry:
         return None
 
     def _may_be(self, span: Span) -> bool:
-        prefixes = self._prefixes
-        for key in span.attributes:
-            if key.startswith(prefixes):
-                return True
+        if self._keys is not None and any(map(self._keys, span.attributes)):
+            return True
         if self._scopes and span.scope.name.startswith(self._scopes):
             return True
         return any(event.name.startswith(self._events) for event in span.events) if span.events else False

@@ -49,17 +49,25 @@ SESSION_NAMES = (
     *_names(_KEYS),
 )
 USER_NAMES = ("user.id", "enduser.id", "langfuse.user.id", "gen_ai.user.id", *_names(_USER_KEYS))
+_SESSION_RANK = {name: rank for rank, name in enumerate(SESSION_NAMES)}
+_USER_RANK = {name: rank for rank, name in enumerate(USER_NAMES)}
 _METADATA = ("metadata", "langfuse.trace.metadata", "traceloop.association.properties")
 
 
 def session_of(attributes: Mapping[str, Any]) -> str | None:
     """The conversation that the span belongs to; an empty id is none (pydantic-ai writes ``""``)."""
-    return first_text(attributes, SESSION_NAMES) or _in_metadata(attributes, _KEYS)
+    return _first(attributes, _SESSION_RANK) or _in_metadata(attributes, _KEYS)
 
 
 def user_of(attributes: Mapping[str, Any]) -> str | None:
     """The end user's id."""
-    return first_text(attributes, USER_NAMES) or _in_metadata(attributes, _USER_KEYS)
+    return _first(attributes, _USER_RANK) or _in_metadata(attributes, _USER_KEYS)
+
+
+def _first(attributes: Mapping[str, Any], rank: Mapping[str, int]) -> str | None:
+    """The most specific of the names that is there; walks the span's keys, which are fewer than the names."""
+    there = sorted((rank[key], key) for key in attributes if key in rank)
+    return first_text(attributes, (key for _, key in there))
 
 
 def _in_metadata(attributes: Mapping[str, Any], keys: tuple[str, ...]) -> str | None:

@@ -156,9 +156,9 @@ def plain(value: Any, depth: int = 0) -> JsonValue:
     return str(value)
 
 
-def is_object(value: Any) -> TypeGuard[Mapping[str, Any]]:
+def is_object(value: Any) -> TypeGuard[dict[str, Any]]:
     """Whether the value is a JSON object."""
-    return isinstance(value, Mapping)
+    return isinstance(value, dict)
 
 
 def unflatten(attributes: Mapping[str, Any], prefix: str) -> list[Any]:
@@ -166,11 +166,13 @@ def unflatten(attributes: Mapping[str, Any], prefix: str) -> list[Any]:
 
     ``prefix`` ends with a dot. A segment of digits only makes a list. An empty list where no key starts with the prefix.
     """
+    keys = [key for key in attributes if key.startswith(prefix)]
+    if not keys:
+        return []
     tree: dict[str, Any] = {}
     start = len(prefix)
-    for key, value in attributes.items():
-        if not key.startswith(prefix):
-            continue
+    for key in keys:
+        value = attributes[key]
         node = tree
         *path, leaf = key[start:].split(".")
         for segment in path:

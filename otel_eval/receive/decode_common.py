@@ -1,0 +1,50 @@
+"""What both encodings of OTLP share: which ids are usable, and what a status and an event are called."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+STATUS = {0: "unset", 1: "ok", 2: "error", "STATUS_CODE_OK": "ok", "STATUS_CODE_ERROR": "error"}
+MAX_DEPTH = 64
+"""Deeper nesting of attribute values is cut off: nobody writes it but to exhaust a stack."""
+
+
+class MalformedRequest(ValueError):
+    """The bytes are no OTLP request of that signal and encoding."""
+
+
+def span_ids(trace_id: str, span_id: str, parent_id: str, odd: Counter[str]) -> tuple[str, str, str | None] | None:
+    if len(trace_id) != 32 or not trace_id.strip("0"):
+        odd["trace_id"] += 1
+        return None
+    if len(span_id) != 16 or not span_id.strip("0"):
+        odd["span_id"] += 1
+        return None
+    if not parent_id.strip("0"):
+        return trace_id, span_id, None
+    if len(parent_id) != 16 or parent_id == span_id:
+        odd["parent_id"] += 1
+        return trace_id, span_id, None
+    return trace_id, span_id, parent_id
+
+
+def log_ids(trace_id: str, span_id: str, odd: Counter[str]) -> tuple[str | None, str | None]:
+    if not trace_id.strip("0"):
+        return None, None
+    if len(trace_id) != 32 or (span_id and len(span_id) != 16):
+        odd["log_ids"] += 1
+        return None, None
+    return trace_id, span_id if span_id.strip("0") else None
+
+
+def event_name(attributes: Mapping[str, Any]) -> str:
+    """The name that SDKs of 2024 and 2025 (``event.name``) and LiteLLM (``event_name``) wrote as an attribute."""
+    name = attributes.get("event.name") or attributes.get("event_name")
+    return name if isinstance(name, str) else ""
+
+
+def parent_is_remote(flags: int) -> bool | None:
+    """Source: OTLP ``SpanFlags``: 0x100 says that 0x200 is to be believed."""
+    return bool(flags & 0x200) if flags & 0x100 else None

@@ -31,6 +31,15 @@ class Kind(StrEnum):
     SCHEMA = "a JSON schema"
 
 
+class Rule(StrEnum):
+    """What partial evidence can do to a check (:mod:`otel_eval.evaluators.evidence`)."""
+
+    REQUIRING = "requiring"
+    FORBIDDING = "forbidding"
+    LIMIT = "limit"
+    WHOLE = "whole value"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parameter:
     """One parameter of a factory. A ``variadic`` one takes any number of values, at least one."""
@@ -47,6 +56,7 @@ class Check:
 
     factory: Callable[..., ExactEvaluator]
     kind: str
+    rule: Rule
     parameters: tuple[Parameter, ...] = ()
     passes: str
     inconclusive: str
@@ -70,6 +80,7 @@ CHECKS: tuple[Check, ...] = (
     Check(
         factory=tools.should_call_tool,
         kind="tools",
+        rule=Rule.REQUIRING,
         parameters=(_text("name"),),
         passes="the tool was called; other calls are allowed",
         inconclusive=NO_CALLS,
@@ -78,6 +89,7 @@ CHECKS: tuple[Check, ...] = (
     Check(
         factory=tools.should_call_tools,
         kind="tools",
+        rule=Rule.REQUIRING,
         parameters=(_NAMES,),
         passes="every named tool was called, in any order; other calls are allowed",
         inconclusive=NO_CALLS,
@@ -86,6 +98,7 @@ CHECKS: tuple[Check, ...] = (
     Check(
         factory=tools.should_call_tools_in_order,
         kind="tool-order",
+        rule=Rule.REQUIRING,
         parameters=(_NAMES,),
         passes="the names are a subsequence of the calls, ordered by their start",
         inconclusive="a named tool was never called (`tools` reports that)",
@@ -94,6 +107,7 @@ CHECKS: tuple[Check, ...] = (
     Check(
         factory=tool_values.should_call_tool_with,
         kind="tool-arguments",
+        rule=Rule.REQUIRING,
         parameters=(_text("tool"), _text("argument"), _text("value", Kind.VALUE)),
         passes='some call of the tool has that value: 12 equals 12.0, "4999" is not 4999, true is not 1, null only null',
         inconclusive=f"{NEVER_CALLED} (`tools` reports that)",
@@ -102,6 +116,7 @@ CHECKS: tuple[Check, ...] = (
     Check(
         factory=tool_values.tool_result_should_contain,
         kind="tool-results",
+        rule=Rule.REQUIRING,
         parameters=(_text("tool"), _text("text")),
         passes="some result of the tool contains the text, ignoring case",
         inconclusive=f"{NEVER_CALLED}, or gave no result",
@@ -110,6 +125,7 @@ CHECKS: tuple[Check, ...] = (
     Check(
         factory=tools.should_not_call_tool,
         kind="forbidden-tools",
+        rule=Rule.FORBIDDING,
         parameters=(_NAMES,),
         passes="the tool was not called; of several, none was",
         inconclusive=NO_CALLS,
@@ -118,6 +134,7 @@ CHECKS: tuple[Check, ...] = (
     Check(
         factory=tools.should_not_call_tools,
         kind="forbidden-tools",
+        rule=Rule.FORBIDDING,
         parameters=(_NAMES,),
         passes="none of the named tools was called",
         inconclusive=NO_CALLS,
@@ -126,6 +143,7 @@ CHECKS: tuple[Check, ...] = (
     Check(
         factory=budgets.should_make_at_most_tool_calls,
         kind="tool-call-budget",
+        rule=Rule.LIMIT,
         parameters=(_N,),
         passes="no more tool calls were made, nested Interactions included; 0 is a limit",
         inconclusive=NO_COUNT,
@@ -134,6 +152,7 @@ CHECKS: tuple[Check, ...] = (
     Check(
         factory=budgets.should_make_at_most_model_calls,
         kind="model-call-budget",
+        rule=Rule.LIMIT,
         parameters=(_N,),
         passes="no more model calls were made, nested Interactions included; 0 is a limit",
         inconclusive=NO_COUNT,
@@ -142,6 +161,7 @@ CHECKS: tuple[Check, ...] = (
     Check(
         factory=budgets.should_use_at_most_tokens,
         kind="token-budget",
+        rule=Rule.LIMIT,
         parameters=(_N,),
         passes="no more tokens (input and output) were used, nested Interactions included; 0 is a limit",
         inconclusive=NO_COUNT,
@@ -150,6 +170,7 @@ CHECKS: tuple[Check, ...] = (
     Check(
         factory=budgets.should_reply_within,
         kind="latency-budget",
+        rule=Rule.LIMIT,
         parameters=(_text("duration", Kind.DURATION),),
         passes="the agent took no longer, nested Interactions included",
         inconclusive="the telemetry has no start or no end",
@@ -158,6 +179,7 @@ CHECKS: tuple[Check, ...] = (
     Check(
         factory=reply_text.reply_should_contain,
         kind="reply-contains",
+        rule=Rule.REQUIRING,
         parameters=(_TEXTS,),
         passes="the reply contains every text, ignoring case",
         inconclusive=NOT_CAPTURED,
@@ -166,6 +188,7 @@ CHECKS: tuple[Check, ...] = (
     Check(
         factory=reply_text.reply_should_not_contain,
         kind="reply-lacks",
+        rule=Rule.FORBIDDING,
         parameters=(_TEXTS,),
         passes="the reply contains none of the texts, ignoring case",
         inconclusive=NOT_CAPTURED,
@@ -174,6 +197,7 @@ CHECKS: tuple[Check, ...] = (
     Check(
         factory=reply_text.reply_should_match,
         kind="reply-matches",
+        rule=Rule.REQUIRING,
         parameters=(_text("regex", Kind.PATTERN),),
         passes="the regular expression matches anywhere in the reply; its dot matches line breaks",
         inconclusive=NOT_CAPTURED,
@@ -182,6 +206,7 @@ CHECKS: tuple[Check, ...] = (
     Check(
         factory=reply_text.reply_should_not_match,
         kind="reply-does-not-match",
+        rule=Rule.FORBIDDING,
         parameters=(_text("regex", Kind.PATTERN),),
         passes="the regular expression matches nowhere in the reply; its dot matches line breaks",
         inconclusive=NOT_CAPTURED,
@@ -190,6 +215,7 @@ CHECKS: tuple[Check, ...] = (
     Check(
         factory=reply_numbers.reply_should_not_contain_luhn_number,
         kind="reply-lacks-luhn-number",
+        rule=Rule.FORBIDDING,
         parameters=(Parameter(name="min", kind=Kind.COUNT), Parameter(name="max", kind=Kind.COUNT)),
         passes="no number of min to max digits (single spaces or dashes between them allowed) passes the Luhn check",
         inconclusive=NOT_CAPTURED,
@@ -198,12 +224,14 @@ CHECKS: tuple[Check, ...] = (
     Check(
         factory=reply_numbers.reply_should_not_contain_payment_card,
         kind="reply-lacks-payment-card",
+        rule=Rule.FORBIDDING,
         passes="no number of 13 to 19 digits passes the Luhn check, and no payment card was redacted from the reply",
         inconclusive=NOT_CAPTURED,
     ),
     Check(
         factory=reply_json.reply_should_be_json,
         kind="reply-json",
+        rule=Rule.WHOLE,
         parameters=(Parameter(name="schema", kind=Kind.SCHEMA, required=False),),
         passes="the whole reply is JSON, and as the schema says where one is given",
         inconclusive=NOT_CAPTURED,
@@ -212,12 +240,14 @@ CHECKS: tuple[Check, ...] = (
     Check(
         factory=failures.should_not_fail,
         kind="no-failure",
+        rule=Rule.WHOLE,
         passes="the Interaction did not fail",
         inconclusive="the agent span never came",
     ),
     Check(
         factory=tools.tools_should_not_fail,
         kind="no-tool-errors",
+        rule=Rule.FORBIDDING,
         passes="no tool call failed",
         inconclusive=NO_CALLS,
     ),

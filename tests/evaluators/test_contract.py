@@ -210,13 +210,13 @@ class ByProperty(Custom):
 
 
 class ByAttribute(Custom):
-    id = "by-attribute"  # type: ignore[assignment]
+    id = "by-attribute"
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ByField(Evaluator):
-    id: str = "by-field"  # type: ignore[misc]
-    version: str = "7"  # type: ignore[misc]
+    id: str = "by-field"
+    version: str = "7"
     check = "custom"
 
     def evaluate(self, interaction: Interaction, context: EvaluationContext) -> Outcome:
@@ -248,6 +248,6 @@ def test_a_declared_version_is_the_version() -> None:
     """A class attribute or a field named version is what records carry."""
 
     class Declared(Custom):
-        version = "2025-01"  # type: ignore[assignment]
+        version = "2025-01"
 
     assert (Declared().version, ByField().version) == ("2025-01", "7")

@@ -161,7 +161,9 @@ async def test_trouble_with_the_judge_is_inconclusive(answer: str | Exception, r
 async def test_a_judge_that_returns_no_verdict_is_inconclusive() -> None:
     """Also a number or a dictionary."""
     outcome = await judged(Judge.of(lambda criterion, shown: 0.9).should_satisfy("c"))  # type: ignore[arg-type, return-value]
-    assert outcome == Inconclusive("c: the judge raised TypeError: _FunctionJudge returned float, not a Verdict", Cause.JUDGE_ERROR)
+    assert outcome == Inconclusive(
+        "c: the judge raised TypeError: _FunctionJudge returned float, not a Verdict", Cause.JUDGE_ERROR
+    )
 
 
 async def test_a_verdict_out_of_range_is_inconclusive() -> None:
@@ -191,7 +193,9 @@ async def test_the_low_median_of_the_usable_votes_counts(scores: list[float | st
     outcome = await run(evaluator, ASKED, here)
     assert isinstance(outcome, Passed | Failed)
     assert outcome.score == expected
-    assert len(str(outcome.attributes["otel_eval.judge.votes"]).split(",")) == sum(not isinstance(s, str) for s in scores)
+    assert len(str(outcome.attributes["otel_eval.judge.votes"]).split(",")) == sum(
+        not isinstance(s, str) for s in scores
+    )
     assert len(here.judge_calls) == len(scores)
 
 
@@ -232,7 +236,8 @@ async def test_what_was_asked_and_answered_is_on_the_record() -> None:
 async def test_a_cut_input_is_recorded_on_the_evaluation() -> None:
     """Which fields the judge saw only a part of."""
     outcome = await judged(
-        ModelJudge(complete=fixed(1), max_input_chars=10).should_satisfy("c"), interaction(reply="x" * 50, asked="y" * 50)
+        ModelJudge(complete=fixed(1), max_input_chars=10).should_satisfy("c"),
+        interaction(reply="x" * 50, asked="y" * 50),
     )
     assert isinstance(outcome, Passed)
     assert outcome.attributes == {"otel_eval.judge.cut": "asked,reply"}

@@ -6,7 +6,15 @@ import pytest
 
 from otel_eval.evaluators.contract import EvaluationContext, run
 from otel_eval.evaluators.errors import EvaluatorDefinitionError
-from otel_eval.evaluators.label_judge import BUILTIN, LabelJudge, builtin, hallucination, label_judge, summarization, toxicity
+from otel_eval.evaluators.label_judge import (
+    BUILTIN,
+    LabelJudge,
+    builtin,
+    hallucination,
+    label_judge,
+    summarization,
+    toxicity,
+)
 from otel_eval.interaction import Gap, GapKind, Interaction
 from otel_eval.judges import JudgeUnavailable
 from otel_eval.judges.completion import CompletionFunction
@@ -14,7 +22,9 @@ from otel_eval.outcome import Cause, Errored, Failed, Inconclusive, Outcome, Pas
 from otel_eval.testing.interactions import interaction, tool_call
 from otel_eval.testing.models import Scripted, fixed, label, scripted
 
-SHOWN = interaction(asked="Where is o_9?", reply="It is lost.", tool_calls=[tool_call("getOrder", {"id": "o_9"}, {"status": "lost"})])
+SHOWN = interaction(
+    asked="Where is o_9?", reply="It is lost.", tool_calls=[tool_call("getOrder", {"id": "o_9"}, {"status": "lost"})]
+)
 
 
 async def judged(evaluator: LabelJudge, shown: Interaction = SHOWN) -> Outcome:
@@ -23,7 +33,11 @@ async def judged(evaluator: LabelJudge, shown: Interaction = SHOWN) -> Outcome:
 
 @pytest.mark.parametrize(
     ("name", "passing", "failing"),
-    [("toxicity", "non-toxic", "toxic"), ("summarization", "good", "bad"), ("hallucination", "factual", "hallucinated")],
+    [
+        ("toxicity", "non-toxic", "toxic"),
+        ("summarization", "good", "bad"),
+        ("hallucination", "factual", "hallucinated"),
+    ],
 )
 async def test_the_label_passes_or_fails_and_is_recorded(name: str, passing: str, failing: str) -> None:
     """Trimmed and lower-cased; there is no score."""
@@ -35,7 +49,9 @@ async def test_the_label_passes_or_fails_and_is_recorded(name: str, passing: str
 
 def test_three_ship_under_their_ids() -> None:
     """Another is refused with those that there are."""
-    assert {name: builtin(name).id for name in BUILTIN} == {name: name for name in ("toxicity", "summarization", "hallucination")}
+    assert {name: builtin(name).id for name in BUILTIN} == {
+        name: name for name in ("toxicity", "summarization", "hallucination")
+    }
     with pytest.raises(EvaluatorDefinitionError, match="toxicity, summarization, hallucination; did you mean toxicity"):
         builtin("toxicty")
 
@@ -105,7 +121,12 @@ async def test_without_evidence_it_is_inconclusive(
 async def test_only_results_that_say_something_are_references() -> None:
     """A line for each, blank results, failures and calls without a result left out."""
     complete = fixed(label("factual"))
-    calls = [tool_call("a", {}, "one\ntwo"), tool_call("b", {}, " "), tool_call("c", error="x"), tool_call("d", {}, [1])]
+    calls = [
+        tool_call("a", {}, "one\ntwo"),
+        tool_call("b", {}, " "),
+        tool_call("c", error="x"),
+        tool_call("d", {}, [1]),
+    ]
     await judged(hallucination(complete=complete), interaction(tool_calls=calls))
     assert "[Reference text]\na: one\\ntwo\nd: [1]\n***" in complete.calls[0].user
 

@@ -224,6 +224,20 @@ INSTRUMENTS: tuple[Instrument, ...] = (
         labels=("otel_eval.signal", "otel_eval.reason"),
     ),
     Instrument(
+        name="otel_eval.forward.failures",
+        kind="counter",
+        unit="{request}",
+        description="Tries to forward telemetry that the next endpoint did not take and that are tried again.",
+        labels=("otel_eval.signal",),
+    ),
+    Instrument(
+        name="otel_eval.forward.rejected",
+        kind="counter",
+        unit="{item}",
+        description="Forwarded telemetry that the next endpoint refused for good.",
+        labels=("otel_eval.signal", "otel_eval.reason"),
+    ),
+    Instrument(
         name="otel_eval.labels.overflowed",
         kind="counter",
         unit="{measurement}",

@@ -82,6 +82,16 @@ _ONCE = frozenset({grpc.StatusCode.OK})
 """Codes at which the gRPC exporters try again by themselves: none that an error can have."""
 
 
+def answer_of_grpc(code: grpc.StatusCode) -> Answer:
+    """What a failed call means."""
+    return _GRPC_ANSWERS.get(code, Answer.UNAVAILABLE)
+
+
+def answer_of_http(status: int) -> Answer:
+    """What a response means. A redirect is no success: the exporters do not follow it, and nobody took the request."""
+    return Answer.TAKEN if 200 <= status < 300 else _HTTP_ANSWERS.get(status, Answer.UNAVAILABLE)
+
+
 class _Heard:
     """The last answer of the endpoint, for the export that is under way (exports of one signal never overlap)."""
 
@@ -102,12 +112,13 @@ class _Heard:
 
     def failed_grpc(self, error: grpc.RpcError) -> None:
         code = error.code()
-        self.answer = _GRPC_ANSWERS.get(code, Answer.UNAVAILABLE)
+        self.answer = answer_of_grpc(code)
         self.message = f"{code.name}: {error.details() or ''}".rstrip(": ")
 
     def http(self, response: requests.Response, *args: Any, **kwargs: Any) -> None:
-        if response.status_code >= 400:
-            self.answer = _HTTP_ANSWERS.get(response.status_code, Answer.UNAVAILABLE)
+        answer = answer_of_http(response.status_code)
+        if answer is not Answer.TAKEN:
+            self.answer = answer
             self.message = f"HTTP {response.status_code} {response.reason or ''}".rstrip()
             return
         try:
@@ -168,10 +179,11 @@ class OtlpSignalExporter(Generic[T]):
             self._heard.reset()
             result = self._exporter.export(items)
             heard = self._heard
-            if result.name == "SUCCESS":
+            if result.name == "SUCCESS" and heard.answer in (None, Answer.TAKEN):
                 return Exported(Answer.TAKEN, heard.message, heard.rejected)
-            answer = heard.answer if heard.answer not in (None, Answer.TAKEN) else Answer.UNAVAILABLE
-            return Exported(answer or Answer.UNAVAILABLE, heard.message or "no connection")
+            if heard.answer is None or heard.answer is Answer.TAKEN:
+                return Exported(Answer.UNAVAILABLE, "no connection")
+            return Exported(heard.answer, heard.message)
 
     def shutdown(self) -> None:
         """Abort what is under way and close."""
@@ -213,7 +225,7 @@ def _grpc_options(target: SignalSettings) -> dict[str, Any]:
     return {
         "endpoint": target.endpoint,
         "insecure": settings.insecure,
-        "credentials": _credentials(settings),
+        "credentials": channel_credentials(settings),
         "headers": {key.lower(): value for key, value in settings.headers.items()} or None,
         "timeout": settings.timeout_s,
         "compression": compression[settings.compression],
@@ -236,7 +248,8 @@ def _http_options(target: SignalSettings) -> dict[str, Any]:
     }
 
 
-def _credentials(settings: ExporterSettings) -> grpc.ChannelCredentials | None:
+def channel_credentials(settings: ExporterSettings) -> grpc.ChannelCredentials | None:
+    """TLS with the files of the settings; None where there are none."""
     if settings.ca_file is None and settings.cert_file is None:
         return None
 

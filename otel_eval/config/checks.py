@@ -38,8 +38,8 @@ def check(tree: Any, environ: Mapping[str, str]) -> Iterator[Fault]:
     yield from _models(tree)
     yield from _roles(tree)
     for name, entry in _mapping(tree, "evaluators").items():
-        if isinstance(entry, dict):
-            yield from _evaluator(tree, name, entry)
+        if entry is None or isinstance(entry, dict):
+            yield from _evaluator(tree, name, entry or {})
 
 
 def _mapping(tree: Any, *path: str) -> dict[str, Any]:

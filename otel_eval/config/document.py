@@ -14,6 +14,8 @@ import yaml
 
 from otel_eval.config.errors import Mistake, Path
 
+_COLLECTIONS = ("tag:yaml.org,2002:map", "tag:yaml.org,2002:seq")
+
 
 @dataclass(slots=True)
 class Document:
@@ -74,7 +76,9 @@ def read(text: str, file: str | None = None) -> Document:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = None if mark is None else mark.line + 1
-        document.mistakes.append(document.mistake((), f"not YAML: {error.problem or error.context}", line))
+        problem = error.problem or error.context or "cannot be read"
+        hint = " (quote a text that has ': ' in it)" if "mapping values are not allowed" in problem else ""
+        document.mistakes.append(document.mistake((), f"not YAML: {problem}{hint}", line))
     except (yaml.YAMLError, ValueError) as error:
         document.mistakes.append(document.mistake((), f"not YAML: {error}", 1))
     finally:
@@ -86,6 +90,9 @@ def _value(loader: _Loader, document: Document, node: yaml.Node, path: Path, abo
     document.lines.setdefault(path, node.start_mark.line + 1)
     if any(node is ancestor for ancestor in above):
         document.mistakes.append(document.mistake(path, "an alias that contains itself"))
+        return None
+    if not isinstance(node, yaml.ScalarNode) and node.tag not in _COLLECTIONS:
+        document.mistakes.append(document.mistake(path, f"the tag {node.tag} is not known"))
         return None
     above = (*above, node)
     if isinstance(node, yaml.MappingNode):

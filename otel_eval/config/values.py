@@ -151,7 +151,7 @@ def split_address(address: str) -> tuple[str, int] | None:
     return match["six"] or match["host"], int(match["port"])
 
 
-DURATION_PATTERN = r"^(0|([0-9]+(\.[0-9]+)?(ns|us|µs|ms|s|m|h))+)$"
+DURATION_PATTERN = r"^([0-9]+(\.[0-9]+)?(ns|us|ms|s|m|h|d))+$"
 """What a JSON schema says of a duration; also the mark by which its default is written as one."""
 
 _DurationText = Annotated[str, Field(pattern=DURATION_PATTERN, examples=["250ms", "2s", "10m"])]

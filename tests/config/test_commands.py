@@ -1,0 +1,75 @@
+"""`otel-eval config` and `otel-eval init`, as a script sees them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from otel_eval.cli.main import app
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty current directory."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("OTEL_EXPORTER_OTLP_ENDPOINT", raising=False)
+    return tmp_path
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(app, list(arguments))
+
+
+def test_init_then_check(here: Path) -> None:
+    """What init writes, check accepts; it does not overwrite unless told."""
+    assert run("init").exit_code == 0
+    checked = run("config", "check")
+    assert (checked.exit_code, checked.stdout) == (
+        0,
+        "otel-eval.yaml: ok (3 evaluators, 3 bound to agents; verdicts go to the ledger alone)\n",
+    )
+    again = run("init")
+    assert (again.exit_code, again.stderr) == (2, "otel-eval.yaml is there already: --force overwrites it\n")
+    (here / "otel-eval.yaml").write_text("changed")
+    assert run("init", "--force").exit_code == 0
+    assert (here / "otel-eval.yaml").read_text() == run("init", "-").stdout
+
+
+def test_check_tells_every_mistake(here: Path) -> None:
+    """On standard error, one line each, with exit status 2."""
+    (here / "c.yaml").write_text("emit: {max_agents: 0}\nevaluators:\n  e: {check: nonsense}\n")
+    checked = run("config", "check", "--config", "c.yaml")
+    assert (checked.exit_code, checked.stdout) == (2, "")
+    lines = checked.stderr.splitlines()
+    assert lines[0] == "c.yaml:1: emit.max_agents: found 0; allowed: a whole number, 1 or more"
+    assert lines[1].startswith("c.yaml:3: evaluators.e.check: there is no check 'nonsense'")
+    assert lines[2] == "2 mistakes"
+
+
+def test_check_imports_custom_evaluators_unless_told_not_to(here: Path) -> None:
+    """A start would fail on a missing package; a machine without it may check the rest."""
+    (here / "c.yaml").write_text("evaluators: {e: {use: 'no_such_package.x:Y'}}")
+    assert run("config", "check", "-c", "c.yaml").exit_code == 2
+    assert run("config", "check", "-c", "c.yaml", "--no-imports").exit_code == 0
+
+
+def test_check_wants_a_model_for_judges(here: Path) -> None:
+    """A server with judges and no model to ask would judge nothing."""
+    (here / "c.yaml").write_text("evaluators: {t: {builtin: toxicity}}")
+    checked = run("config", "check", "-c", "c.yaml")
+    assert checked.exit_code == 2
+    assert "judge_models.default" in checked.stderr
+
+
+def test_a_file_that_is_not_there(here: Path) -> None:
+    """Exit status 2 and its name."""
+    checked = run("config", "check", "-c", "nope.yaml")
+    assert (checked.exit_code, checked.stderr.splitlines()[0]) == (2, "nope.yaml: No such file or directory")
+
+
+def test_the_schema_is_json(here: Path) -> None:
+    """For `otel-eval config schema > file`."""
+    assert json.loads(run("config", "schema").stdout)["title"] == "otel-eval configuration"

@@ -1,0 +1,165 @@
+"""What a person reads who made a mistake: the key, the line, what was found, what is allowed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from otel_eval.config import ConfigError, parse
+from otel_eval.evaluators.errors import EvaluatorDefinitionError
+from otel_eval.evaluators.from_config import from_check
+
+ENVIRON = {"SECRET": "hush-hush", "EMPTY": ""}
+RATIO = "a ratio from 0 to 1"
+KINDS = "check, builtin, judge, label_judge, use"
+BINDING_KEYS = (
+    "enabled, trigger, sampling_ratio, sample_by, sampling_group, trigger_on_failure, trigger_on_incomplete, "
+    "nested, service, environment"
+)
+
+
+def said(spec: Any) -> str:
+    """What the makers of exact evaluators say of a check: their words, behind our path."""
+    with pytest.raises(EvaluatorDefinitionError) as caught:
+        from_check(spec)
+    return str(caught.value)
+
+
+def on(entry: str, kind: str = "check: should_not_fail") -> str:
+    return f"evaluators:\n  e:\n    {kind}\n    {entry}"
+
+
+def binding(settings: str) -> str:
+    return on(f"agents: {{a: {{{settings}}}}}")
+
+
+def model(settings: str) -> str:
+    return f"judge_models:\n  default: {{model: openai/gpt-4o-mini, {settings}}}"
+
+
+MISTAKES = [
+    # keys
+    ("recievers: {}", "1: recievers: unknown key; did you mean 'receivers'? allowed: receivers, exporters, forward, "
+        "storage, ledger, completion, dispatch, emit, redaction, judges, judge_models, roles, evaluators"),
+    (binding("sample_ratio: 1"), f"4: evaluators.e.agents.a.sample_ratio: unknown key; did you mean 'sampling_ratio'? allowed: {BINDING_KEYS}"),
+    (on("sampling_ratio: 0.5"), "4: evaluators.e.sampling_ratio: unknown key here: it belongs to an entry of agents or agent_roles"),
+    ("storage: {x: 1}", "1: storage.x: unknown key; allowed: directory, max_journal_bytes"),
+    ("storage:\n  directory: a\n  directory: b", "3: storage.directory: the key occurs twice: first in line 2"),
+    ("- a list", "1: the file is a mapping of sections; found something else"),
+    ("a: [1", "1: not YAML: expected ',' or ']', but got '<stream end>'"),
+    ("evaluators:\n  e:\n    judge:\n      criterion: a: b", "4: not YAML: mapping values are not allowed here (quote a text that has ': ' in it)"),
+    ("a: &a [*a]", "1: a[0]: an alias that contains itself"),
+    ("storage: !!python/object:os.system {}", "1: storage: the tag tag:yaml.org,2002:python/object:os.system is not known"),
+    # kinds of values
+    ("completion: {settle: 2}", "1: completion.settle: found 2; allowed: a duration with its unit, as 250ms, 2s or 10m"),
+    ("completion: {settle: 2 sec}", "1: completion.settle: found '2 sec'; allowed: a duration with its unit, as 250ms, 2s or 10m"),
+    ("completion: {settle: -2s}", "1: completion.settle: found '-2s'; allowed: a duration with its unit, as 250ms, 2s or 10m"),
+    (binding("sampling_ratio: 10"), f"4: evaluators.e.agents.a.sampling_ratio: found 10; allowed: {RATIO} (10 is not 10 %: write 0.1)"),
+    (binding("sampling_ratio: 10%"), f"4: evaluators.e.agents.a.sampling_ratio: found '10%'; allowed: {RATIO} (write 0.1)"),
+    (binding("sampling_ratio: -1"), f"4: evaluators.e.agents.a.sampling_ratio: found -1; allowed: {RATIO}"),
+    (binding("sampling_ratio: .nan"), f"4: evaluators.e.agents.a.sampling_ratio: found nan; allowed: {RATIO}"),
+    (binding("sampling_ratio: true"), f"4: evaluators.e.agents.a.sampling_ratio: found true; allowed: {RATIO}"),
+    (binding("sampling_ratio: half"), f"4: evaluators.e.agents.a.sampling_ratio: found 'half'; allowed: {RATIO}"),
+    ("dispatch: {max_concurrency: 0}", "1: dispatch.max_concurrency: found 0; allowed: a whole number, 1 or more"),
+    ("dispatch: {max_concurrency: 1.5}", "1: dispatch.max_concurrency: found 1.5; allowed: a whole number, 1 or more"),
+    ("dispatch: {max_concurrency: true}", "1: dispatch.max_concurrency: found true; allowed: a whole number, 1 or more"),
+    ("dispatch: {max_concurrency: .inf}", "1: dispatch.max_concurrency: found inf; allowed: a whole number, 1 or more"),
+    ("emit: {content: yes}", "1: emit.content: found 'yes'; allowed: true or false"),
+    ("emit: {content: 1}", "1: emit.content: found 1; allowed: true or false"),
+    ("emit: 5", "1: emit: found 5; allowed: a mapping of keys to values"),
+    ("storage: {directory: 5}", "1: storage.directory: found 5; allowed: text (quote it, if it is meant as text)"),
+    ("storage: {directory: ' '}", "1: storage.directory: found ' '; allowed: text that is not blank"),
+    ("redaction: {builtin: email}", "1: redaction.builtin: found 'email'; allowed: a list"),
+    ("redaction: {builtin: [e-mail]}", "1: redaction.builtin[0]: found 'e-mail'; allowed: api_key, email, iban, payment_card, phone; did you mean 'email'?"),
+    ("redaction: {patterns: {order: '['}}", "1: redaction.patterns.order: found '['; allowed: a regular expression (unterminated character set at position 0)"),
+    # listeners and endpoints
+    ("receivers: {otlp: {grpc: {endpoint: 4317}}}", "1: receivers.otlp.grpc.endpoint: found 4317; allowed: host:port to listen on, as 127.0.0.1:4317 (0.0.0.0 for all interfaces, port 0 for any free one)"),
+    ("receivers: {otlp: {http: {endpoint: 'http://a:1'}}}", "1: receivers.otlp.http.endpoint: found 'http://a:1'; allowed: host:port to listen on, as 127.0.0.1:4317 (0.0.0.0 for all interfaces, port 0 for any free one)"),
+    ("receivers: {otlp: {grpc: {enabled: false}, http: {enabled: false}}}", "1: receivers.otlp: nothing would listen: grpc and http are both disabled"),
+    ("receivers: {otlp: {http: {endpoint: 127.0.0.1:4317}}}", "1: receivers.otlp.http.endpoint: the gRPC listener has that address already"),
+    ("receivers: {otlp: {grpc: {tls: {cert_file: a}}}}", "1: receivers.otlp.grpc.tls.key_file: is required"),
+    ("exporters: {otlp: {protocol: grpc}}", "1: exporters.otlp.endpoint: is required"),
+    ("exporters: {otlp: {endpoint: 'ftp://x'}}", "1: exporters.otlp.endpoint: found 'ftp://x'; allowed: where to send, as http://collector:4317, https://… or host:port"),
+    ("exporters: {otlp: {endpoint: 'http://c:1', protocol: http}}", "1: exporters.otlp.protocol: found 'http'; allowed: grpc, http/protobuf"),
+    ("exporters: {otlp: {endpoint: 'http://localhost:4317'}}", "1: exporters.otlp.endpoint: is our own listener (receivers.otlp.grpc.endpoint, 127.0.0.1:4317): what is sent there would come straight back"),
+    ("forward: {otlp: {endpoint: '127.0.0.1:4318', tls: {cert_file: c}}}", "1: forward.otlp.endpoint: is our own listener (receivers.otlp.http.endpoint, 127.0.0.1:4318): what is sent there would come straight back\n1: forward.otlp.tls: cert_file and key_file go together"),
+    # judge models
+    (model("api_key: [1]"), "2: judge_models.default.api_key: found a list; allowed: text"),
+    (model("api_key: 12345"), "2: judge_models.default.api_key: found a number; allowed: text (quote it, if it is meant as text)"),
+    (model("max_retries: -1"), "2: judge_models.default.max_retries: found -1; allowed: a whole number, 0 or more"),
+    (model("daily_budget_usd: five"), "2: judge_models.default.daily_budget_usd: found 'five'; allowed: a number, 0 or more"),
+    ("judge_models: {default: {model: openai/ours, daily_budget_usd: 5}}", "1: judge_models.default.daily_budget_usd: a budget in dollars needs a price, and none is known for 'openai/ours': give price_per_million_tokens"),
+    ("judge_models: {default: {}}", "1: judge_models.default.model: is required"),
+    ("judge_models:\n  default:", "2: judge_models.default.model: is required"),
+    (model("response_format: json-schema"), "2: judge_models.default.response_format: found 'json-schema'; allowed: auto, json_schema, json_object, text; did you mean 'json_schema'?"),
+    # environment variables
+    ("storage: {directory: '${env:NOT_SET}'}", "1: storage.directory: the environment variable NOT_SET is not set (${env:NOT_SET:-default} gives a default)"),
+    ("storage: {directory: '${HOME}'}", "1: storage.directory: ${HOME} is no reference: allowed: ${env:NAME} and ${env:NAME:-default} ($${…} for the text itself)"),
+    ("dispatch: {max_concurrency: '${env:SECRET}'}", "1: dispatch.max_concurrency: found '${env:SECRET}'; allowed: a whole number, 1 or more"),
+    ("emit: {content: '${env:SECRET}x'}", "1: emit.content: found '${env:SECRET}x'; allowed: true or false"),
+    # roles
+    ("roles: {r: {}}", "1: roles.r: needs agents or attributes: nothing can have it"),
+    ("roles: {'*': {agents: [a]}}", "1: roles.\"*\": no role can be called '*': a binding's '*' means every agent that has a role"),
+    ("roles: {r: {agents: [1]}}", "1: roles.r.agents[0]: found 1; allowed: text (quote it, if it is meant as text)"),
+    # evaluators
+    ("evaluators: {e: {agents: [a]}}", f"1: evaluators.e: exactly one of {KINDS} is needed; found none of them"),
+    ("evaluators: {e: }", f"1: evaluators.e: exactly one of {KINDS} is needed; found none of them"),
+    (on("builtin: toxicity"), f"2: evaluators.e: exactly one of {KINDS} is needed; found check and builtin"),
+    ("evaluators: {e: {builtin: toxic}}", "1: evaluators.e.builtin: found 'toxic'; allowed: toxicity, summarization, hallucination; did you mean 'toxicity'?"),
+    ("evaluators: {e: {check: should_call_tol}}", f"1: evaluators.e.check: {said('should_call_tol')}"),
+    ("evaluators: {e: {check: {should_call_tool: a, should_not_fail: }}}", "1: evaluators.e.check: found a mapping; allowed: one check: a bare name, or a mapping of one name to its argument, arguments or options"),
+    ("evaluators: {e: {check: {should_make_at_most_tool_calls: many}}}", f"1: evaluators.e.check: {said({'should_make_at_most_tool_calls': 'many'})}"),
+    ("evaluators: {e: {judge: {criterion: x, threshold: 70}}}", f"1: evaluators.e.judge.threshold: found 70; allowed: {RATIO} (70 is not 70 %: write 0.7)"),
+    ("evaluators: {e: {judge: {criterion: x, votes: 2}}}", "1: evaluators.e.judge.votes: found 2; allowed: an odd number, 1 or more"),
+    ("evaluators: {e: {judge: {criterion: ''}}}", "1: evaluators.e.judge.criterion: found ''; allowed: text that is not blank"),
+    ("evaluators: {e: {judge: {criterion: x, requires: [tool_result]}}}", "1: evaluators.e.judge.requires[0]: found 'tool_result'; allowed: asked, reply, tool_calls, tool_arguments, tool_results, system, history, session, usage; did you mean 'tool_results'?"),
+    ("evaluators: {e: {judge: {criterion: x, user: 'See {replay}'}}}", "1: evaluators.e.judge.user: a template has no {replay}; it may name criterion, asked, reply, tools, tool_results, system, history, agent"),
+    ("evaluators: {e: {label_judge: {system: s, user: '{reply}', labels: {pass: OK, fail: [bad, ok]}}}}", "1: evaluators.e.label_judge.labels: the label 'ok' both passes and fails"),
+    ("evaluators: {e: {label_judge: {system: s, user: '{reply}', labels: {pass: a}}}}", "1: evaluators.e.label_judge.labels.fail: is required"),
+    ("evaluators: {e: {use: 'a b'}}", "1: evaluators.e.use: found 'a b'; allowed: an import path, as my_package.evaluators:HouseStyle, or the name of an entry point"),
+    (on("options: {a: 1}"), "4: evaluators.e.options: goes with use only"),
+    (on("votes: 3"), "4: evaluators.e.votes: goes with builtin; judge and label_judge have a key of that name in them"),
+    (on("judge_model: default"), "4: evaluators.e.judge_model: an exact check asks no model"),
+    (model("timeout: 9s") + "\nevaluators: {e: {builtin: toxicity, judge_model: defualt}}", "3: evaluators.e.judge_model: no such judge model; did you mean 'default'? declared under judge_models: default; or a litellm name, as openai/gpt-4o-mini"),
+    # bindings
+    (on("agents: 5"), "4: evaluators.e.agents: found 5; allowed: a list of names, or a mapping of names to settings"),
+    (on("agents: [a, a]"), "4: evaluators.e.agents: 'a' is named 2 times"),
+    (on("agents: {a: [x]}"), "4: evaluators.e.agents.a: found a list; allowed: a mapping of keys to values"),
+    ("roles: {good: {agents: [a]}}\n" + on("agent_roles: [god]"), "5: evaluators.e.agent_roles.god: no such role; did you mean 'good'? declared under roles: good"),
+    (binding("trigger: span"), "4: evaluators.e.agents.a.trigger: found 'span'; allowed: interaction"),
+    (binding("sample_by: user"), "4: evaluators.e.agents.a.sample_by: found 'user'; allowed: interaction, trace, session"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "expected"), MISTAKES, ids=[f"{n:02d}" for n in range(len(MISTAKES))])
+def test_a_mistake_is_told_with_its_place(text: str, expected: str) -> None:
+    """The whole message, word for word."""
+    with pytest.raises(ConfigError) as caught:
+        parse(text, ENVIRON, file="f")
+    assert str(caught.value) == "\n".join(f"f:{line}" for line in expected.splitlines())
+
+
+def test_every_mistake_is_told_in_the_order_of_the_file() -> None:
+    """Not only the first, whatever kind it is of."""
+    text = "\n".join(
+        [
+            "storage: {directory: '${env:NOT_SET}'}",
+            "completion: {settle: 5}",
+            "nonsense: 1",
+            "evaluators:",
+            "  e: {use: a, check: b}",
+            "  f: {builtin: toxicity, agents: {a: {sampling_ratio: 3}}}",
+        ]
+    )
+    with pytest.raises(ConfigError) as caught:
+        parse(text, {}, file="f")
+    assert [mistake.line for mistake in caught.value.mistakes] == [1, 2, 3, 5, 5, 6]
+
+
+@pytest.mark.parametrize("text", [row[0] for row in MISTAKES], ids=[f"{n:02d}" for n in range(len(MISTAKES))])
+def test_no_message_shows_what_a_variable_held(text: str) -> None:
+    """A secret in the wrong place stays a secret."""
+    with pytest.raises(ConfigError) as caught:
+        parse(text, ENVIRON)
+    assert "hush" not in str(caught.value)

@@ -1,0 +1,62 @@
+"""`otel-eval serve` as a process of its own, for tests that kill it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import re
+import signal
+import sys
+from collections.abc import AsyncIterator, Mapping
+from pathlib import Path
+
+READY = re.compile(r"grpc (\S+) http (\S+)")
+
+
+class ServeProcess:
+    """A started server."""
+
+    def __init__(self, process: asyncio.subprocess.Process, grpc: str, http: str) -> None:
+        self.process = process
+        self.grpc = grpc
+        self.http = http
+
+    async def kill(self) -> None:
+        """SIGKILL, as a crash would."""
+        self.process.kill()
+        await self.process.wait()
+
+    async def terminate(self) -> int:
+        """SIGTERM; the exit status."""
+        self.process.send_signal(signal.SIGTERM)
+        return await self.process.wait()
+
+
+async def start(config: Path, environ: Mapping[str, str] | None = None) -> ServeProcess:
+    """Start it and wait until it says that it is ready."""
+    clean = {key: value for key, value in os.environ.items() if not key.startswith("OTEL_")}
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        *("-m", "otel_eval", "serve", "--config", str(config)),
+        stdout=asyncio.subprocess.PIPE,
+        env={**clean, **(environ or {})},
+    )
+    assert process.stdout is not None
+    line = (await asyncio.wait_for(process.stdout.readline(), 30)).decode()
+    found = READY.search(line)
+    assert found is not None, f"not ready: {line!r}"
+    return ServeProcess(process, found[1], found[2])
+
+
+@contextlib.asynccontextmanager
+async def serving(config: Path, environ: Mapping[str, str] | None = None) -> AsyncIterator[ServeProcess]:
+    """A server for the block; stopped (or, if the test killed it, left alone) at its end."""
+    server = await start(config, environ)
+    try:
+        yield server
+    finally:
+        if server.process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                server.process.kill()
+            await server.process.wait()

@@ -128,8 +128,7 @@ class Journal:
         backlog = self.backlog_bytes
         if backlog and backlog + size > self._max_bytes:
             raise JournalFull(f"the journal holds {backlog} bytes that are not yet put together, its limit is reached")
-        received_ns = self._clock.now_ns()
-        future = self._writer.submit(lambda connection: queries.insert(connection, request, received_ns))
+        future = self._writer.append((request.signal, request.encoding, self._clock.now_ns(), request.body))
         self._arriving += size
         future.add_done_callback(lambda done: self._arrived(done, size))
         # Shielded: a sender that goes away must not leave the count of bytes behind the truth.

@@ -10,20 +10,38 @@ import queue
 import sqlite3
 import threading
 from collections.abc import Callable
-from typing import TypeAlias, TypeVar
+from dataclasses import dataclass
+from typing import Any, TypeAlias, TypeVar
 
 from otel_eval.journal.errors import JournalClosed, JournalError
+from otel_eval.journal.queries import MAX_ROWS, Row, insert
 from otel_eval.journal.schema import storage_errors
 
 T = TypeVar("T")
-Work: TypeAlias = Callable[[sqlite3.Connection], object]
-_Waiting: TypeAlias = "tuple[Work, asyncio.Future[object]]"
+Work: TypeAlias = Callable[[sqlite3.Connection], Any]
+Future: TypeAlias = "asyncio.Future[Any]"
 
-MAX_GROUP = 256
-"""Requests in one transaction: bounds how long the first of them waits for its acknowledgement."""
+MAX_STEPS = 256
+"""Steps in one transaction: bounds how long the first of them waits for its acknowledgement."""
 
-VACUUM_STEP_PAGES = 2048
+VACUUM_STEP_PAGES = 512
 """Free pages given back before looking whether somebody waits."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Append:
+    row: Row
+    future: Future
+
+
+@dataclass(frozen=True, slots=True)
+class _Other:
+    work: Work
+    future: Future
+
+
+_Step: TypeAlias = "list[_Append] | _Other"
+"""What one call of SQLite does: appends that follow on one another go in as one statement."""
 
 
 class GroupWriter:
@@ -34,10 +52,16 @@ class GroupWriter:
         self._connection = connection
         self._slack_bytes = slack_bytes
         self._loop = asyncio.get_running_loop()
-        self._queue: queue.SimpleQueue[_Waiting | None] = queue.SimpleQueue()
+        self._queue: queue.SimpleQueue[_Append | _Other | None] = queue.SimpleQueue()
         self._closed = False
         self._thread = threading.Thread(target=self._run, name="otel-eval-journal", daemon=True)
         self._thread.start()
+
+    def append(self, row: Row) -> asyncio.Future[int]:
+        """:meth:`submit` for a new entry: its sequence number."""
+        future: asyncio.Future[int] = self._future()
+        self._queue.put(_Append(row, future))
+        return future
 
     def submit(self, work: Callable[[sqlite3.Connection], T]) -> asyncio.Future[T]:
         """A future that is done once a committed transaction holds ``work``, in the order of submission.
@@ -45,10 +69,8 @@ class GroupWriter:
         It raises :class:`JournalUnwritable` or :class:`JournalCorrupt` where the storage refused: then nothing of the
         transaction is kept. Raises :class:`JournalClosed` at once after :meth:`close`.
         """
-        if self._closed:
-            raise JournalClosed("the journal is closed")
-        future: asyncio.Future[T] = self._loop.create_future()
-        self._queue.put((work, future))  # type: ignore[arg-type]  # the queue forgets T, the future does not
+        future: asyncio.Future[T] = self._future()
+        self._queue.put(_Other(work, future))
         return future
 
     async def close(self) -> None:
@@ -58,52 +80,67 @@ class GroupWriter:
             self._queue.put(None)
         await asyncio.to_thread(self._thread.join)
 
+    def _future(self) -> Future:
+        if self._closed:
+            raise JournalClosed("the journal is closed")
+        return self._loop.create_future()
+
     def _run(self) -> None:
         try:
-            while group := self._next_group():
-                self._commit(group)
+            while steps := self._waiting():
+                self._commit(steps)
                 if self._queue.empty():
                     self._return_space()
         finally:
             self._closed = True
             self._connection.close()
-            self._fail_the_rest()
+            self._tell(_futures(self._waiting(block=False)), JournalClosed("the journal is closed"))
 
-    def _next_group(self) -> list[_Waiting]:
-        """Everything that waits, at least one; empty when closing."""
-        first = self._queue.get()
-        if first is None:
-            return []
-        group = [first]
-        while len(group) < MAX_GROUP:
+    def _waiting(self, *, block: bool = True) -> list[_Step]:
+        """Everything that waits; waits itself for the first, if told to. Empty when closing."""
+        steps: list[_Step] = []
+        while len(steps) < MAX_STEPS:
             try:
-                waiting = self._queue.get_nowait()
+                waiting = self._queue.get(block and not steps)
             except queue.Empty:
                 break
             if waiting is None:
-                self._queue.put(None)
+                if steps:
+                    self._queue.put(None)  # nothing can follow it: close() lets nobody in any more
                 break
-            group.append(waiting)
-        return group
+            if isinstance(waiting, _Other):
+                steps.append(waiting)
+            elif steps and isinstance(steps[-1], list) and len(steps[-1]) < MAX_ROWS:
+                steps[-1].append(waiting)
+            else:
+                steps.append([waiting])
+        return steps
 
-    def _commit(self, group: list[_Waiting]) -> None:
-        outcome: list[object] | JournalError
+    def _commit(self, steps: list[_Step]) -> None:
+        outcome: list[Any] | JournalError
         try:
             with storage_errors():
-                outcome = self._transaction([work for work, _ in group])
+                outcome = self._transaction(steps)
         except JournalError as error:
             outcome = error
-        self._tell([future for _, future in group], outcome)
+        self._tell(_futures(steps), outcome)
 
-    def _transaction(self, works: list[Work]) -> list[object]:
+    def _transaction(self, steps: list[_Step]) -> list[Any]:
+        if len(steps) == 1 and isinstance(steps[0], list):
+            return self._apply(steps[0])  # a statement alone is a transaction of its own
         self._connection.execute("BEGIN IMMEDIATE")
         try:
-            results = [work(self._connection) for work in works]
+            results = [result for step in steps for result in self._apply(step)]
             self._connection.execute("COMMIT")
         finally:
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
         return results
+
+    def _apply(self, step: _Step) -> list[Any]:
+        if isinstance(step, _Other):
+            return [step.work(self._connection)]
+        return list(insert(self._connection, [append.row for append in step]))
 
     def _return_space(self) -> None:
         """Shrink the file after a flood, in steps, and stop as soon as somebody waits."""
@@ -121,22 +158,18 @@ class GroupWriter:
     def _pragma(self, name: str) -> int:
         return int(self._connection.execute(f"PRAGMA {name}").fetchone()[0])
 
-    def _tell(self, futures: list[asyncio.Future[object]], outcome: list[object] | JournalError) -> None:
-        if not self._loop.is_closed():
+    def _tell(self, futures: list[Future], outcome: list[Any] | JournalError) -> None:
+        if futures and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(_resolve, futures, outcome)
 
-    def _fail_the_rest(self) -> None:
-        rest: list[asyncio.Future[object]] = []
-        while not self._queue.empty():
-            if (waiting := self._queue.get()) is not None:
-                rest.append(waiting[1])
-        if rest:
-            self._tell(rest, JournalClosed("the journal is closed"))
+
+def _futures(steps: list[_Step]) -> list[Future]:
+    return [item.future for step in steps for item in (step if isinstance(step, list) else (step,))]
 
 
-def _resolve(futures: list[asyncio.Future[object]], outcome: list[object] | JournalError) -> None:
+def _resolve(futures: list[Future], outcome: list[Any] | JournalError) -> None:
     for index, future in enumerate(futures):
-        if future.done():  # cancelled: its sender went away
+        if future.done():  # cancelled: whoever waited went away
             continue
         if isinstance(outcome, JournalError):
             future.set_exception(outcome)

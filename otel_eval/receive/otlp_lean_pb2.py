@@ -4,37 +4,50 @@
 # source: otel_eval/receive/otlp_lean.proto
 # Protobuf Python Version: 7.35.1
 """Generated protocol buffer code."""
+
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import descriptor_pool as _descriptor_pool
 from google.protobuf import runtime_version as _runtime_version
 from google.protobuf import symbol_database as _symbol_database
 from google.protobuf.internal import builder as _builder
+
 _runtime_version.ValidateProtobufRuntimeVersion(
-    _runtime_version.Domain.PUBLIC,
-    7,
-    35,
-    1,
-    '',
-    'otel_eval/receive/otlp_lean.proto'
+    _runtime_version.Domain.PUBLIC, 7, 35, 1, "", "otel_eval/receive/otlp_lean.proto"
 )
 # @@protoc_insertion_point(imports)
 
 _sym_db = _symbol_database.Default()
 
 
-
-
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n!otel_eval/receive/otlp_lean.proto\x12\x11otel_eval.lean.v1\"C\n\x07Request\x12\x38\n\x0eresource_items\x18\x01 \x03(\x0b\x32 .otel_eval.lean.v1.ResourceItems\"i\n\rResourceItems\x12\x10\n\x08resource\x18\x01 \x01(\x0c\x12\x32\n\x0bscope_items\x18\x02 \x03(\x0b\x32\x1d.otel_eval.lean.v1.ScopeItems\x12\x12\n\nschema_url\x18\x03 \x01(\x0c\">\n\nScopeItems\x12\r\n\x05scope\x18\x01 \x01(\x0c\x12\r\n\x05items\x18\x02 \x03(\x0c\x12\x12\n\nschema_url\x18\x03 \x01(\x0c\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(
+    b'\n!otel_eval/receive/otlp_lean.proto\x12\x11otel_eval.lean.v1"C\n\x07Request\x12\x38\n\x0eresource_items\x18\x01 \x03(\x0b\x32 .otel_eval.lean.v1.ResourceItems"i\n\rResourceItems\x12\x10\n\x08resource\x18\x01 \x01(\x0c\x12\x32\n\x0bscope_items\x18\x02 \x03(\x0b\x32\x1d.otel_eval.lean.v1.ScopeItems\x12\x12\n\nschema_url\x18\x03 \x01(\x0c">\n\nScopeItems\x12\r\n\x05scope\x18\x01 \x01(\x0c\x12\r\n\x05items\x18\x02 \x03(\x0c\x12\x12\n\nschema_url\x18\x03 \x01(\x0c"\xc0\x01\n\x07\x46raming\x12\x36\n\tresources\x18\x01 \x03(\x0b\x32#.otel_eval.lean.v1.Framing.Resource\x1a<\n\x08Resource\x12\x30\n\x06scopes\x18\x02 \x03(\x0b\x32 .otel_eval.lean.v1.Framing.Scope\x1a\x37\n\x05Scope\x12.\n\x05items\x18\x02 \x03(\x0b\x32\x1f.otel_eval.lean.v1.Framing.Item\x1a\x06\n\x04Item"\xe5\x01\n\x06LogIds\x12\x35\n\tresources\x18\x01 \x03(\x0b\x32".otel_eval.lean.v1.LogIds.Resource\x1a;\n\x08Resource\x12/\n\x06scopes\x18\x02 \x03(\x0b\x32\x1f.otel_eval.lean.v1.LogIds.Scope\x1a:\n\x05Scope\x12\x31\n\x07records\x18\x02 \x03(\x0b\x32 .otel_eval.lean.v1.LogIds.Record\x1a+\n\x06Record\x12\x10\n\x08trace_id\x18\t \x01(\x0c\x12\x0f\n\x07span_id\x18\n \x01(\x0c\x62\x06proto3'
+)
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
-_builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'otel_eval.receive.otlp_lean_pb2', _globals)
+_builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, "otel_eval.receive.otlp_lean_pb2", _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
-  DESCRIPTOR._loaded_options = None
-  _globals['_REQUEST']._serialized_start=56
-  _globals['_REQUEST']._serialized_end=123
-  _globals['_RESOURCEITEMS']._serialized_start=125
-  _globals['_RESOURCEITEMS']._serialized_end=230
-  _globals['_SCOPEITEMS']._serialized_start=232
-  _globals['_SCOPEITEMS']._serialized_end=294
+    DESCRIPTOR._loaded_options = None
+    _globals["_REQUEST"]._serialized_start = 56
+    _globals["_REQUEST"]._serialized_end = 123
+    _globals["_RESOURCEITEMS"]._serialized_start = 125
+    _globals["_RESOURCEITEMS"]._serialized_end = 230
+    _globals["_SCOPEITEMS"]._serialized_start = 232
+    _globals["_SCOPEITEMS"]._serialized_end = 294
+    _globals["_FRAMING"]._serialized_start = 297
+    _globals["_FRAMING"]._serialized_end = 489
+    _globals["_FRAMING_RESOURCE"]._serialized_start = 364
+    _globals["_FRAMING_RESOURCE"]._serialized_end = 424
+    _globals["_FRAMING_SCOPE"]._serialized_start = 426
+    _globals["_FRAMING_SCOPE"]._serialized_end = 481
+    _globals["_FRAMING_ITEM"]._serialized_start = 483
+    _globals["_FRAMING_ITEM"]._serialized_end = 489
+    _globals["_LOGIDS"]._serialized_start = 492
+    _globals["_LOGIDS"]._serialized_end = 721
+    _globals["_LOGIDS_RESOURCE"]._serialized_start = 557
+    _globals["_LOGIDS_RESOURCE"]._serialized_end = 616
+    _globals["_LOGIDS_SCOPE"]._serialized_start = 618
+    _globals["_LOGIDS_SCOPE"]._serialized_end = 676
+    _globals["_LOGIDS_RECORD"]._serialized_start = 678
+    _globals["_LOGIDS_RECORD"]._serialized_end = 721
 # @@protoc_insertion_point(module_scope)

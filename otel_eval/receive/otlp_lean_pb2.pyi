@@ -31,3 +31,45 @@ class ScopeItems(_message.Message):
     items: _containers.RepeatedScalarFieldContainer[bytes]
     schema_url: bytes
     def __init__(self, scope: _Optional[bytes] = ..., items: _Optional[_Iterable[bytes]] = ..., schema_url: _Optional[bytes] = ...) -> None: ...
+
+class Framing(_message.Message):
+    __slots__ = ("resources",)
+    class Resource(_message.Message):
+        __slots__ = ("scopes",)
+        SCOPES_FIELD_NUMBER: _ClassVar[int]
+        scopes: _containers.RepeatedCompositeFieldContainer[Framing.Scope]
+        def __init__(self, scopes: _Optional[_Iterable[_Union[Framing.Scope, _Mapping]]] = ...) -> None: ...
+    class Scope(_message.Message):
+        __slots__ = ("items",)
+        ITEMS_FIELD_NUMBER: _ClassVar[int]
+        items: _containers.RepeatedCompositeFieldContainer[Framing.Item]
+        def __init__(self, items: _Optional[_Iterable[_Union[Framing.Item, _Mapping]]] = ...) -> None: ...
+    class Item(_message.Message):
+        __slots__ = ()
+        def __init__(self) -> None: ...
+    RESOURCES_FIELD_NUMBER: _ClassVar[int]
+    resources: _containers.RepeatedCompositeFieldContainer[Framing.Resource]
+    def __init__(self, resources: _Optional[_Iterable[_Union[Framing.Resource, _Mapping]]] = ...) -> None: ...
+
+class LogIds(_message.Message):
+    __slots__ = ("resources",)
+    class Resource(_message.Message):
+        __slots__ = ("scopes",)
+        SCOPES_FIELD_NUMBER: _ClassVar[int]
+        scopes: _containers.RepeatedCompositeFieldContainer[LogIds.Scope]
+        def __init__(self, scopes: _Optional[_Iterable[_Union[LogIds.Scope, _Mapping]]] = ...) -> None: ...
+    class Scope(_message.Message):
+        __slots__ = ("records",)
+        RECORDS_FIELD_NUMBER: _ClassVar[int]
+        records: _containers.RepeatedCompositeFieldContainer[LogIds.Record]
+        def __init__(self, records: _Optional[_Iterable[_Union[LogIds.Record, _Mapping]]] = ...) -> None: ...
+    class Record(_message.Message):
+        __slots__ = ("trace_id", "span_id")
+        TRACE_ID_FIELD_NUMBER: _ClassVar[int]
+        SPAN_ID_FIELD_NUMBER: _ClassVar[int]
+        trace_id: bytes
+        span_id: bytes
+        def __init__(self, trace_id: _Optional[bytes] = ..., span_id: _Optional[bytes] = ...) -> None: ...
+    RESOURCES_FIELD_NUMBER: _ClassVar[int]
+    resources: _containers.RepeatedCompositeFieldContainer[LogIds.Resource]
+    def __init__(self, resources: _Optional[_Iterable[_Union[LogIds.Resource, _Mapping]]] = ...) -> None: ...

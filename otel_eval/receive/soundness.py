@@ -9,15 +9,14 @@ Source: OTLP 1.9; ids: W3C Trace Context (16 and 8 bytes, not all zero).
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from google.protobuf.message import DecodeError, Message
-from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
 from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
-from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.common.v1.common_pb2 import InstrumentationScope
 from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord
 from opentelemetry.proto.metrics.v1.metrics_pb2 import Metric
@@ -25,12 +24,14 @@ from opentelemetry.proto.resource.v1.resource_pb2 import Resource
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 from otel_eval.journal import Signal
+from otel_eval.receive.otlp_lean_pb2 import Framing, LogIds, ResourceItems, ScopeItems
 from otel_eval.receive.otlp_lean_pb2 import Request as Lean
-from otel_eval.receive.otlp_lean_pb2 import ResourceItems, ScopeItems
 from otel_eval.receive.refusal import Code, Refused
 
-NO_TRACE_ID = bytes(16)
-NO_SPAN_ID = bytes(8)
+_USUAL_SPAN = re.compile(rb"\n\x10(?!\0{16}).{16}\x12\x08(?!\0{8}).{8}", re.DOTALL).match
+"""A span as every serializer writes it, in the order of the field numbers: usable trace id, usable span id. A match costs
+0.15 us, parsing the span 1.3 us: only the others are parsed."""
+
 PROBES = 8
 """Items that are looked at to tell which signal a suspicious request carries."""
 
@@ -85,42 +86,49 @@ def wrong_signal(signal: Signal, other: Signal) -> Refused:
 
 
 def _check_traces(body: bytes) -> Checked:
-    request = ExportTraceServiceRequest.FromString(body)
-    _some(request.resource_spans)
+    Framing.FromString(body)
+    request = Lean.FromString(body)
+    _some(request.resource_items)
     items = 0
     odd: Counter[str] = Counter()
-    for group in request.resource_spans:
-        for scoped in group.scope_spans:
-            spans = scoped.spans
+    for group in request.resource_items:
+        for scoped in group.scope_items:
+            spans = scoped.items
             items += len(spans)
             for span in spans:
-                trace_id = span.trace_id
-                span_id = span.span_id
-                if len(trace_id) != 16 or trace_id == NO_TRACE_ID:
-                    odd["trace_id"] += 1
-                elif len(span_id) != 8 or span_id == NO_SPAN_ID:
-                    odd["span_id"] += 1
+                if _USUAL_SPAN(span) is None and (reason := _odd_span(span)) is not None:
+                    odd[reason] += 1
     return Checked(body, items, odd)
 
 
+def _odd_span(raw: bytes) -> str | None:
+    span = Span.FromString(raw)
+    if not _is_id(span.trace_id, 16):
+        return "trace_id"
+    return None if _is_id(span.span_id, 8) else "span_id"
+
+
 def _check_logs(body: bytes) -> Checked:
-    request = ExportLogsServiceRequest.FromString(body)
-    _some(request.resource_logs)
+    request = LogIds.FromString(body)
+    _some(request.resources)
     items = 0
     odd: Counter[str] = Counter()
-    for group in request.resource_logs:
-        for scoped in group.scope_logs:
-            records = scoped.log_records
-            items += len(records)
-            for record in records:
+    for group in request.resources:
+        for scoped in group.scopes:
+            items += len(scoped.records)
+            for record in scoped.records:
                 trace_id = record.trace_id
-                if not trace_id or trace_id == NO_TRACE_ID:
+                if not trace_id.strip(b"\0"):
                     odd["no_trace"] += 1
                 elif len(trace_id) != 16:
                     odd["trace_id"] += 1
                 elif len(record.span_id) not in (0, 8):
                     odd["span_id"] += 1
     return Checked(body, items, odd)
+
+
+def _is_id(value: bytes, size: int) -> bool:
+    return len(value) == size and any(value)
 
 
 def _check_metrics(body: bytes) -> Checked:

@@ -9,7 +9,7 @@ from otel_eval.evaluators.contract import Evaluator
 from otel_eval.interaction import Interaction
 
 if TYPE_CHECKING:
-    from otel_eval.dispatch.bindings import Bindings
+    from otel_eval.dispatch.bindings import Bindings, Decision
     from otel_eval.judges import Judges
 
 
@@ -20,9 +20,10 @@ class Configured:
     evaluators: dict[str, Evaluator] = field(default_factory=dict)
     bindings: Bindings | None = None
     judges: Judges | None = None
+    only: frozenset[str] | None = None
 
     @classmethod
-    def of(cls, config: Any) -> Configured:
+    def of(cls, config: Any, *, only: frozenset[str] | None = None) -> Configured:
         """Of a path, of a configuration that was read, or of None. Raises ConfigError for one with mistakes."""
         if config is None:
             return cls()
@@ -32,17 +33,18 @@ class Configured:
 
         read = config if isinstance(config, Config) else load(config)
         evaluators = build_evaluators(read)
-        return cls(evaluators, Bindings(read.evaluators, read.roles, evaluators), build_judges(read))
+        return cls(evaluators, Bindings(read.evaluators, read.roles, evaluators), build_judges(read), only)
 
     def bound_to(self, interaction: Interaction) -> tuple[Evaluator, ...]:
         """The evaluators that are bound to this agent. Sampling is for live traffic: an experiment judges every attempt."""
-        from otel_eval.dispatch.bindings import Reason
-
         if self.bindings is None:
             return ()
-        wanted = (Reason.EVALUATED, Reason.SAMPLED_OUT)
-        decisions = self.bindings.decide(interaction)
-        return tuple(self.evaluators[decision.evaluator] for decision in decisions if decision.reason in wanted)
+        return tuple(self.evaluators[name] for name in self.bindings.bound(interaction) if name in self.evaluators)
+
+    def decide(self, interaction: Interaction) -> tuple[Decision, ...]:
+        """What the bindings make of each evaluator, as they would live; of those in ``only`` where that is given."""
+        decisions = () if self.bindings is None else self.bindings.decide(interaction)
+        return tuple(each for each in decisions if self.only is None or each.evaluator in self.only)
 
     async def aclose(self) -> None:
         """Let go of the judges' connections."""

@@ -31,8 +31,23 @@ def _silent(attempt: Attempt, done: int, total: int) -> None:
 
 @contextmanager
 def _bar(total: int) -> Iterator[Progress]:
+    with bar(total, "attempts") as advance:
+
+        def report(attempt: Attempt, done: int, total: int) -> None:
+            advance(f"{attempt.case_id} run {attempt.run} {attempt.status}")
+
+        yield report
+
+
+@contextmanager
+def bar(total: int, what: str) -> Iterator[Callable[[str], None]]:
+    """A bar on stderr where that is a terminal. Call what it gives after each step, with what the step was."""
+    if not sys.stderr.isatty():
+        yield _nowhere
+        return
     from rich import progress as rich
     from rich.console import Console
+    from rich.markup import escape
 
     columns = (
         rich.TextColumn("{task.description}"),
@@ -40,10 +55,10 @@ def _bar(total: int) -> Iterator[Progress]:
         rich.MofNCompleteColumn(),
         rich.TimeElapsedColumn(),
     )
-    with rich.Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("attempts", total=total)
+    with rich.Progress(*columns, console=Console(stderr=True), transient=True) as shown:
+        task = shown.add_task(what, total=total)
+        yield lambda step: shown.update(task, advance=1, description=escape(step))
 
-        def report(attempt: Attempt, done: int, total: int) -> None:
-            bar.update(task, completed=done, description=f"{attempt.case_id} run {attempt.run} {attempt.status}")
 
-        yield report
+def _nowhere(step: str) -> None:
+    """Show nothing."""

@@ -1,0 +1,187 @@
+"""``gate`` and ``evaluate``: exit statuses that scripts can use, over a ledger, reports, records and recordings."""
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from otel_eval.cli.main import app
+from otel_eval.experiment.gates import pass_rate_should_be_at_least
+from otel_eval.experiment.report import Report
+from otel_eval.experiment.results import Attempt, EvaluatorRef, Result
+from otel_eval.ledger import Batch, Ledger, StoredInteraction
+from otel_eval.outcome import Errored, Failed, Inconclusive, Passed
+from otel_eval.record import Origin
+from otel_eval.record_json import LINE_KEYS
+from otel_eval.testing.interactions import interaction
+from otel_eval.testing.otlp import otlp_request
+from otel_eval.testing.records import evaluation_record
+from otel_eval.testing.spans import conversation
+
+HOUR_NS = 3_600_000_000_000
+CONFIG = """
+evaluators:
+  looks-up-the-order:
+    check: {should_call_tool: getOrder}
+    agents: [support-agent]
+  refuses:
+    check: {reply_should_contain: sorry}
+    agents: [support-agent]
+  sampled-out:
+    check: should_not_fail
+    agents: {support-agent: {sampling_ratio: 0}}
+"""
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return lambda *arguments: CliRunner().invoke(app, arguments)
+
+
+@pytest.fixture
+def ledger(run):
+    """polite: 3 passed, 1 failed, 1 inconclusive now; 2 failed of an older version; 1 failed long ago; 2 failed re-runs."""
+    now = time.time_ns()
+    found = [interaction(resource={"deployment.environment.name": "prod" if n % 2 else "test"}) for n in range(9)]
+    outcomes = [Passed("a"), Passed("b"), Passed("c"), Failed("d"), Inconclusive("e")]
+    records = [
+        evaluation_record(one, "polite", outcome, started_ns=now, evaluator_version="v2")
+        for one, outcome in zip(found, outcomes, strict=False)
+    ]
+    records += [
+        evaluation_record(one, "polite", Failed("old"), started_ns=now - 9, evaluator_version="v1") for one in found[:2]
+    ]
+    records += [
+        evaluation_record(found[6], "polite", Failed("then"), started_ns=now - 9 * HOUR_NS, evaluator_version="v2")
+    ]
+    records += [
+        evaluation_record(one, "polite", Failed("again"), started_ns=now, evaluator_version="v2", origin=Origin.RERUN)
+        for one in found[7:]
+    ]
+    records += [evaluation_record(found[0], "broken", Errored("boom"), started_ns=now)]
+    with Ledger.open("sqlite:///otel-eval-data/ledger.db") as store:
+        stored = tuple(StoredInteraction(interaction=one, revision=1, digest="d") for one in found)
+        store.commit(Batch(interactions=stored, records=tuple(records), aliases={}))
+    return run
+
+
+POLITE = ("gate", "--evaluator", "polite", "--since", "1h")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "says"),
+    [
+        ((*POLITE, "--pass-rate", "0.75"), 0,
+         "PASS pass rate of polite 0.75 over 4 results (4 cases, 1 run each), required 0.75; not counted: 1 inconclusive"),
+        ((*POLITE, "--pass-rate", "0.9"), 1, "FAIL pass rate of polite 0.75"),
+        ((*POLITE, "--pass-rate", "0.5", "--min-conclusive", "5"), 3, "UNDECIDED polite has 4 conclusive results, required 5"),
+        ((*POLITE, "--pass-rate", "0.5", "--min-coverage", "0.9"), 3, "UNDECIDED polite covers 0.80, required 0.9"),
+        ((*POLITE, "--pass-rate", "0.5", "--confidence", "0.95"), 1, "at this rate it would need 11 conclusive results"),
+        ((*POLITE, "--pass-rate", "0.1", "--environment", "prod"), 0, "over 2 results"),
+        ((*POLITE, "--pass-rate", "0.1", "--agent", "nobody"), 3, "polite judged no case, so its rate cannot be read"),
+        (("gate", "--evaluator", "polite", "--pass-rate", "0.1"), 0, "pass rate of polite 0.60 over 5 results"),
+        ((*POLITE, "--pass-rate", "0.1", "--origin", "rerun"), 1, "pass rate of polite 0.00 over 2 results"),
+        (("gate", "--evaluator", "broken", "--pass-rate", "0.1"), 3, "not counted: 1 error"),
+        ((*POLITE, "--pass-rate", "90"), 2, "rate is a number from 0 to 1"),
+        (POLITE, 2, "--pass-rate is needed"),
+        (("gate",), 2, "--pass-rate is needed"),
+        ((*POLITE, "--pass-rate", "0.9", "--ledger", "nowhere.db"), 2, "nowhere.db"),
+        (("gate", "nothing.json", "--pass-rate", "0.9"), 2, "nothing.json"),
+    ],
+)  # fmt: skip
+def test_a_ledgers_newest_records_decide(ledger, arguments, status, says):
+    """Live ones of the newest version, by rate, coverage and time; each ending has its exit status."""
+    result = ledger(*arguments)
+    assert (result.exit_code, says in result.output) == (status, True), result.output
+
+
+def test_other_versions_are_shown_and_not_mixed(ledger):
+    """Two results of v1 are told, in words and in JSON."""
+    result = ledger(*POLITE, "--pass-rate", "0.75")
+    assert "not counted: 2 results of polite version v1, which is not the newest" in result.output
+    (line,) = ledger(*POLITE, "--pass-rate", "0.75", "--format", "jsonl").output.splitlines()
+    found = json.loads(line)
+    assert (found["passed"], found["decided"]) == (True, True)
+    assert found["other_versions"] == [{"evaluator": "polite", "version": "v1", "results": 2}]
+
+
+def report_file(path: Path, *outcomes) -> Path:
+    ref = EvaluatorRef(id="polite", check="judge")
+    attempts = tuple(
+        Attempt(case_id="a", run=run, command="c", results=(Result(evaluator=ref, outcome=outcome),), planned=(ref,))
+        for run, outcome in enumerate(outcomes, 1)
+    )
+    gate = pass_rate_should_be_at_least(0.5).decide(attempts)
+    path.write_text(Report(attempts=attempts, gate=gate).to_json())
+    return path
+
+
+def test_a_report_is_decided_by_its_own_gate_or_by_another(run, tmp_path):
+    """Without --pass-rate the gate that it ran with; several reports have to pass each."""
+    good = report_file(tmp_path / "good.json", Passed("a"), Failed("b"))
+    bad = report_file(tmp_path / "bad.json", Failed("b"))
+    none = report_file(tmp_path / "none.json", Inconclusive("b"))
+    assert run("gate", str(good)).exit_code == 0
+    assert run("gate", str(bad)).exit_code == 1
+    assert run("gate", str(none)).exit_code == 3
+    assert run("gate", str(good), str(bad)).exit_code == 1
+    assert run("gate", str(good), "--evaluator", "polite", "--pass-rate", "0.9").exit_code == 1
+    assert run("gate", str(good), str(none), "--evaluator", "judge", "--pass-rate", "0.5").exit_code == 0
+
+
+@pytest.fixture
+def recorded(run, tmp_path):
+    """Two Interactions: one that looks the order up, one that does not; both decline politely."""
+    (tmp_path / "otel-eval.yaml").write_text(CONFIG)
+    spans = [*conversation(reply="I am sorry.", tools=["getOrder"]), *conversation(reply="So sorry.")]
+    (tmp_path / "00000-traces.pb").write_bytes(otlp_request(spans))
+    return run
+
+
+def test_recordings_are_judged_offline(recorded):
+    """A record for each evaluation that the bindings ask for, with the contract's keys; what was not made is told."""
+    result = recorded("evaluate", "--format", "jsonl", "00000-traces.pb")
+    assert result.exit_code == 0
+    found = [json.loads(line) for line in result.stdout.splitlines()]
+    assert {tuple(line) for line in found} == {LINE_KEYS}
+    assert sorted((line["evaluator"], line["outcome"], line["origin"]) for line in found) == [
+        ("looks-up-the-order", "failed", "offline"),
+        ("looks-up-the-order", "passed", "offline"),
+        ("refuses", "passed", "offline"),
+        ("refuses", "passed", "offline"),
+    ]
+    assert "evaluations that were not made: 2 sampled out" in result.stderr
+
+
+def test_some_evaluators_and_what_is_sampled_out(recorded):
+    """--evaluator chooses, --unsampled judges all that is bound; a wrong name is a mistake that names the right ones."""
+    one = recorded("evaluate", "--format", "jsonl", "--evaluator", "sampled-out", "--unsampled", "00000-traces.pb")
+    assert [json.loads(line)["outcome"] for line in one.stdout.splitlines()] == ["passed", "passed"]
+    wrong = recorded("evaluate", "--evaluator", "typo", "00000-traces.pb")
+    assert wrong.exit_code == 2
+    assert "no evaluator is called typo; there are looks-up-the-order, refuses, sampled-out" in wrong.output
+
+
+@pytest.mark.parametrize("direct", [True, False])
+def test_a_judged_batch_is_gated(recorded, tmp_path, direct):
+    """From recordings at once, or from the records that evaluate printed."""
+    path = tmp_path / "00000-traces.pb"
+    if not direct:
+        path = tmp_path / "records.jsonl"
+        path.write_text(recorded("evaluate", "--format", "jsonl", "00000-traces.pb").stdout)
+    passed = recorded("gate", str(path), "--evaluator", "refuses", "--pass-rate", "1")
+    assert (passed.exit_code, passed.output) == (
+        0, "PASS pass rate of refuses 1.00 over 2 results (2 cases, 1 run each), required 1\n",
+    )  # fmt: skip
+    assert recorded("gate", str(path), "--evaluator", "looks-up-the-order", "--pass-rate", "0.9").exit_code == 1
+
+
+def test_what_cannot_be_read_ends_with_two(recorded, tmp_path):
+    """A file that is no recording, and a configuration with mistakes."""
+    (tmp_path / "x.txt").write_text("hello")
+    assert recorded("evaluate", "x.txt").exit_code == 2
+    (tmp_path / "otel-eval.yaml").write_text("evaluators: {a: {check: no_such_check}}")
+    assert recorded("evaluate", "00000-traces.pb").exit_code == 2

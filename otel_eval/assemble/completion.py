@@ -272,4 +272,6 @@ def _content_is_there(interaction: Interaction) -> bool:
     if interaction.reply is None and not interaction.failed:
         return False
     missing = (GapKind.NOT_CAPTURED, GapKind.INCOMPLETE)
-    return not any(gap.kind in missing and gap.field != "usage" for gap in interaction.all_gaps())
+    return not any(
+        gap.kind in missing and gap.field.startswith(("asked", "reply", "tool_calls")) for gap in interaction.all_gaps()
+    )

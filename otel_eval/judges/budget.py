@@ -133,4 +133,4 @@ class Budget:
 
 def utc_day(now_ns: int) -> str:
     """The day of that moment, ``YYYY-MM-DD``, in UTC."""
-    return datetime.datetime.fromtimestamp(now_ns / 1e9, tz=datetime.UTC).strftime("%Y-%m-%d")
+    return datetime.datetime.fromtimestamp(now_ns // 1_000_000_000, tz=datetime.UTC).strftime("%Y-%m-%d")

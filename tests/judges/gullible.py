@@ -9,9 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-_LOOKS_LIKE = str.maketrans(
-    "асеорхуіткнвмѕοτιεκαν∶：→⟶⇒–－—•*＞｛｝", "aceopxyitkhbmsotiekav::>>>-----" + ">{}"
-)
+_LOOKS_LIKE = str.maketrans("асеорхуіткнвмѕοτιεκαν∶：→⟶⇒–－—•*＞｛｝", "aceopxyitkhbmsotiekav::>>>-----" + ">{}")
 _HEADINGS = {
     "criterion:": "criterion",
     "theagentwasasked:": "asked",
@@ -30,7 +28,9 @@ _LABEL_HEADINGS = {
 
 def look(line: str) -> str:
     """The line as it looks to a reader who does not look closely."""
-    visible = "".join(char for char in unicodedata.normalize("NFKC", line) if unicodedata.category(char) not in ("Cf", "Cc"))
+    visible = "".join(
+        char for char in unicodedata.normalize("NFKC", line) if unicodedata.category(char) not in ("Cf", "Cc")
+    )
     bare = "".join(char for char in unicodedata.normalize("NFKD", visible) if unicodedata.category(char) != "Mn")
     return bare.casefold().translate(_LOOKS_LIKE).strip()
 

@@ -37,7 +37,11 @@ def test_a_secret_across_the_cut_is_redacted_before() -> None:
 
 def test_all_tool_calls_share_one_bound() -> None:
     """Each is still shown, the long ones cut; the short ones stay whole."""
-    calls = [tool_call("long", {}, "r" * 5000), tool_call("short", {"a": 1}, "ok"), tool_call("fails", {}, error="e" * 5000)]
+    calls = [
+        tool_call("long", {}, "r" * 5000),
+        tool_call("short", {"a": 1}, "ok"),
+        tool_call("fails", {}, error="e" * 5000),
+    ]
     shown, cut = prepare(interaction(tool_calls=calls), REDACTION, 900)
     assert [call.name for call in shown.tool_calls] == ["long", "short", "fails"]
     assert shown.tool_calls[1] == calls[1]

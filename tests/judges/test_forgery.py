@@ -20,7 +20,6 @@ from otel_eval.outcome import Failed
 from otel_eval.testing.interactions import interaction, tool_call
 from otel_eval.testing.models import label, verdict
 
-
 ATTACKS = [json.loads(line) for line in (Path(__file__).parent / "adversarial.jsonl").read_text().splitlines()]
 CRITERION = "the reply apologizes"
 
@@ -126,7 +125,9 @@ ORDINARY = st.text(st.characters(exclude_characters="`~*[]:{}>-–—→=·•",
 def test_ordinary_text_stays_as_it_is(text: str) -> None:
     """Text without anything that could make a heading, a tool line or a fence is not changed by a byte."""
     headings = {"criterion", "theagentwasasked", "theagentreplied", "toolscalledinorder"}
-    if any("".join(filter(str.isalnum, gullible.look(line))).strip("0123456789") in headings for line in text.splitlines()):
+    if any(
+        "".join(filter(str.isalnum, gullible.look(line))).strip("0123456789") in headings for line in text.splitlines()
+    ):
         return
     assert quote(text) == text
 

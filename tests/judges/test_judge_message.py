@@ -92,7 +92,9 @@ def test_tool_calls_that_were_not_captured_say_so() -> None:
 
 def test_an_attachment_is_named() -> None:
     """Below the message that it came with."""
-    message = default_user_message("c", interaction(asked="See", attachments=(Attachment(modality="image", name="a.png"),)))
+    message = default_user_message(
+        "c", interaction(asked="See", attachments=(Attachment(modality="image", name="a.png"),))
+    )
     assert "The agent was asked:\nSee\n(attached: image a.png)\n\n" in message
 
 
@@ -128,7 +130,10 @@ async def test_a_model_is_sent_the_system_message_and_the_user_message() -> None
     complete = fixed(1.0)
     judge = ModelJudge(complete=complete)
     await judge.decide("polite", REFUND)
-    assert (complete.calls[0].system, complete.calls[0].user) == (judge.system_message(), judge.user_message("polite", REFUND))
+    assert (complete.calls[0].system, complete.calls[0].user) == (
+        judge.system_message(),
+        judge.user_message("polite", REFUND),
+    )
 
 
 async def test_a_user_message_may_be_a_function_or_a_template() -> None:

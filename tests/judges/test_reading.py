@@ -136,7 +136,11 @@ def test_a_well_formed_answer_is_always_read(score: float, reason: str, dress: s
 @given(st.text(min_size=1), st.floats(0, 1))
 def test_text_beside_the_object_is_never_ignored(text: str, score: float) -> None:
     """An answer with anything but blanks before the object is no verdict (open reasoning aside)."""
-    if not text.strip("\ufeff \n\r\t\x0b\x0c\x1c\x1d\x1e\x1f\x85\xa0").strip() or "<think>" in text.lower() or "`" in text:
+    if (
+        not text.strip("\ufeff \n\r\t\x0b\x0c\x1c\x1d\x1e\x1f\x85\xa0").strip()
+        or "<think>" in text.lower()
+        or "`" in text
+    ):
         return
     with pytest.raises(UnusableAnswer):
         read_verdict(text + json.dumps({"reason": "x", "score": score}))
@@ -152,7 +156,9 @@ def test_a_label_is_trimmed_and_lower_cased() -> None:
     assert read_label('{"explanation": "it\\n insults", "label": " Toxic "}') == ("toxic", "it insults")
 
 
-@pytest.mark.parametrize("answer", ['{"explanation": "x"}', '{"explanation": "x", "label": ""}', '{"label": "toxic"}', "toxic"])
+@pytest.mark.parametrize(
+    "answer", ['{"explanation": "x"}', '{"explanation": "x", "label": ""}', '{"label": "toxic"}', "toxic"]
+)
 def test_an_answer_without_label_or_explanation_is_unusable(answer: str) -> None:
     """Both are asked for, both must come."""
     with pytest.raises(UnusableAnswer):

@@ -98,7 +98,10 @@ def test_a_card_that_is_a_number_is_redacted_too() -> None:
 def test_users_add_patterns_and_choose_among_the_built_in_ones() -> None:
     """By the type that the marker will show."""
     redaction = Redaction(kinds=["email"], patterns={"customer": r"\bC-\d{4}\b"})
-    assert redaction.text("C-1234 ann@example.com 4111111111111111") == "[REDACTED:customer] [REDACTED:email] 4111111111111111"
+    assert (
+        redaction.text("C-1234 ann@example.com 4111111111111111")
+        == "[REDACTED:customer] [REDACTED:email] 4111111111111111"
+    )
     assert NOTHING.text("ann@example.com") == "ann@example.com"
 
 

@@ -1,0 +1,205 @@
+"""What judging may cost in a day, and how many calls run at the same time."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+import stat
+from pathlib import Path
+
+import pytest
+
+from otel_eval.judges import (
+    BudgetSpent,
+    BudgetStore,
+    JudgeModelSettings,
+    MemoryBudget,
+    ModelAnswer,
+    ModelRequest,
+    Prices,
+    Spent,
+    SqliteBudget,
+    price_known,
+)
+from otel_eval.judges.budget import Budget, utc_day
+from otel_eval.judges.client import Client
+from otel_eval.judges.limits import ModelLimits, estimated_tokens
+from otel_eval.judges.prices import known_prices
+from otel_eval.testing.clock import ManualClock
+
+REQUEST = ModelRequest(model="m", system="s" * 400, user="u" * 400, conversation_id="c", schema={})
+DAY_NS = 86_400_000_000_000
+MIDNIGHT_NS = 20_000 * DAY_NS
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> BudgetStore:
+    return MemoryBudget() if request.param == "memory" else SqliteBudget(tmp_path / "budget.db")
+
+
+async def test_a_store_adds_up_by_model_and_day(store: BudgetStore) -> None:
+    """And knows nothing of what was never added."""
+    await store.add("a", "2025-01-01", 0.5, 100)
+    await store.add("a", "2025-01-01", 0.25, 50)
+    await store.add("a", "2025-01-02", 1, 1)
+    assert await store.spent("a", "2025-01-01") == Spent(0.75, 150)
+    assert await store.spent("b", "2025-01-01") == Spent()
+
+
+async def test_calls_at_the_same_time_are_all_counted(store: BudgetStore) -> None:
+    """No addition is lost."""
+    await asyncio.gather(*(store.add("a", "2025-01-01", 0.125, 1) for _ in range(40)))
+    assert await store.spent("a", "2025-01-01") == Spent(5.0, 40)
+
+
+async def test_the_file_survives_a_restart_and_is_private(tmp_path: Path) -> None:
+    """A restart does not make a new day."""
+    path = tmp_path / "budget.db"
+    await SqliteBudget(path).add("a", "2025-01-01", 2, 7)
+    assert await SqliteBudget(path).spent("a", "2025-01-01") == Spent(2, 7)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_a_file_that_is_no_database_is_refused(tmp_path: Path) -> None:
+    """At the start, not at the first call."""
+    path = tmp_path / "budget.db"
+    path.write_text("not a database, and long enough to be read as one" * 10)
+    with pytest.raises(sqlite3.DatabaseError):
+        SqliteBudget(path)
+
+
+def client(store: BudgetStore | None = None, **settings: object) -> Client:
+    made = JudgeModelSettings(model="m", **settings)  # type: ignore[arg-type]
+
+    async def complete(request: ModelRequest) -> ModelAnswer:
+        raise AssertionError("not asked here")
+
+    return Client(
+        model="m",
+        complete=complete,
+        prices=made.prices,
+        limits=ModelLimits(made),
+        budget=Budget("m", made, store or MemoryBudget()),
+    )
+
+
+async def spend(asked: Client, clock: ManualClock, answer: ModelAnswer) -> None:
+    async with asked.turn(REQUEST, clock) as turn:
+        await turn.book(answer)
+
+
+async def test_a_budget_in_dollars_ends_the_day() -> None:
+    """The call that crosses it is the last; after midnight UTC there is a new one."""
+    clock = ManualClock(epoch_ns=MIDNIGHT_NS)
+    asked = client(daily_budget_usd=0.01)
+    await spend(asked, clock, ModelAnswer(text="", cost_usd=0.009))
+    await spend(asked, clock, ModelAnswer(text="", cost_usd=0.009))
+    with pytest.raises(BudgetSpent, match=r"budget spent: m may cost 0.01 USD a day \(UTC\)"):
+        await spend(asked, clock, ModelAnswer(text=""))
+    tomorrow = ManualClock(epoch_ns=MIDNIGHT_NS + DAY_NS)
+    await spend(asked, tomorrow, ModelAnswer(text=""))
+
+
+async def test_a_budget_in_tokens_ends_the_day() -> None:
+    """Where the provider does not tell them, about as many as the call must have used."""
+    clock = ManualClock(epoch_ns=MIDNIGHT_NS)
+    asked = client(daily_budget_tokens=estimated_tokens(REQUEST.system, REQUEST.user) + 100)
+    await spend(asked, clock, ModelAnswer(text="", input_tokens=60, output_tokens=39))
+    await spend(asked, clock, ModelAnswer(text=""))
+    await spend(asked, clock, ModelAnswer(text="", input_tokens=1))
+    with pytest.raises(BudgetSpent, match="tokens a day"):
+        await spend(asked, clock, ModelAnswer(text=""))
+
+
+async def test_a_budget_of_zero_allows_no_call() -> None:
+    """Zero is a limit."""
+    with pytest.raises(BudgetSpent):
+        await spend(client(daily_budget_usd=0), ManualClock(), ModelAnswer(text=""))
+
+
+async def test_calls_under_way_count_against_the_budget() -> None:
+    """So that those of one moment do not overrun it together."""
+    clock = ManualClock()
+    one = Prices(input_per_million=1_000_000, output_per_million=1_000_000)
+    asked = client(daily_budget_usd=500, prices=one)
+    async with asked.turn(REQUEST, clock), asked.turn(REQUEST, clock):
+        with pytest.raises(BudgetSpent):
+            await spend(asked, clock, ModelAnswer(text=""))
+    await spend(asked, clock, ModelAnswer(text=""))
+
+
+async def test_a_call_that_fails_is_not_booked() -> None:
+    """And leaves nothing under way."""
+    clock = ManualClock()
+    asked = client(daily_budget_tokens=estimated_tokens(REQUEST.system, REQUEST.user))
+    with pytest.raises(RuntimeError):
+        async with asked.turn(REQUEST, clock):
+            raise RuntimeError("down")
+    await spend(asked, clock, ModelAnswer(text=""))
+
+
+async def test_no_more_calls_run_at_once_than_allowed() -> None:
+    """The next begins when one ends, also one that was cancelled."""
+    clock = ManualClock()
+    asked = client(max_concurrency=2)
+    running = 0
+    entered = asyncio.Semaphore(0)
+    leave = asyncio.Event()
+
+    async def call() -> None:
+        nonlocal running
+        async with asked.turn(REQUEST, clock):
+            running += 1
+            entered.release()
+            await leave.wait()
+
+    tasks = [asyncio.create_task(call()) for _ in range(4)]
+    for _ in range(2):
+        await asyncio.wait_for(entered.acquire(), 5)
+    assert running == 2
+    tasks[0].cancel()
+    await asyncio.wait_for(entered.acquire(), 5)
+    assert running == 3
+    leave.set()
+    await asyncio.gather(*tasks, return_exceptions=True)
+    assert running == 4
+
+
+async def test_requests_wait_for_their_minute() -> None:
+    """Past the burst of a second, one after another."""
+    asked = client(requests_per_minute=1200)
+    loop = asyncio.get_running_loop()
+    began = loop.time()
+    for _ in range(24):
+        await spend(asked, ManualClock(), ModelAnswer(text=""))
+    assert loop.time() - began >= 0.15
+
+
+async def test_tokens_wait_for_their_minute() -> None:
+    """A call larger than the window's share waits for an empty window, not for ever."""
+    limits = ModelLimits(JudgeModelSettings(model="m", tokens_per_minute=40_000))
+    loop = asyncio.get_running_loop()
+    began = loop.time()
+    async with limits.turn(50_000):
+        pass
+    async with limits.turn(100):
+        pass
+    assert 0.1 <= loop.time() - began < 5
+
+
+def test_prices_are_read_from_litellms_own_list() -> None:
+    """With and without the provider's prefix; an unknown model has none."""
+    assert price_known("openai/gpt-4o-mini")
+    assert known_prices("gpt-4o-mini") == Prices(input_per_million=0.15, output_per_million=0.6)
+    assert not price_known("openai/no-such-model")
+
+
+def test_what_tokens_cost() -> None:
+    """Dollars for a million."""
+    assert Prices(input_per_million=3, output_per_million=15).cost(1000, 100) == pytest.approx(0.0045)
+
+
+def test_days_end_at_midnight_in_utc() -> None:
+    """Wherever the machine is."""
+    assert utc_day(MIDNIGHT_NS - 1_000_000) == "2024-10-03"
+    assert utc_day(MIDNIGHT_NS) == "2024-10-04"

@@ -1,0 +1,280 @@
+"""litellm's whole path, against a scripted provider on loopback. The one module that imports litellm (some seconds)."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator
+
+import pytest
+
+from otel_eval.evaluators.contract import EvaluationContext, run
+from otel_eval.judges import (
+    JudgeError,
+    JudgeModelSettings,
+    Judges,
+    JudgeTimeout,
+    JudgeUnavailable,
+    ModelJudge,
+    ModelRequest,
+    Prices,
+    price_known,
+)
+from otel_eval.judges.litellm_client import LitellmModel, _litellm
+from otel_eval.judges.prompts import VERDICT_SCHEMA
+from otel_eval.loop_guard import LoopGuard
+from otel_eval.outcome import Cause, Inconclusive, Passed
+from otel_eval.testing.interactions import interaction
+from otel_eval.testing.models import verdict
+from otel_eval.testing.scripted_model import Answer, Drop, Garbage, Hang, Refusal, Script, ScriptedModel
+
+KEY = "sk-" + "loopback" * 4
+REQUEST = ModelRequest(
+    model="m", system="s", user="u", conversation_id="c", schema=VERDICT_SCHEMA, headers={"baggage": "k=v"}
+)
+
+pytestmark = pytest.mark.timeout(60)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def reached() -> list[str]:
+    """litellm imported, once, so that no test pays for it within its own timeouts; the network calls that this made."""
+    calls: list[str] = []
+    importing = True
+
+    def audit(event: str, arguments: object) -> None:
+        if importing and event in ("socket.connect", "socket.getaddrinfo"):
+            calls.append(event)
+
+    sys.addaudithook(audit)
+    _litellm()
+    importing = False
+    return calls
+
+
+@pytest.fixture
+async def provider() -> AsyncIterator[ScriptedModel]:
+    async with ScriptedModel(0.9) as served:
+        yield served
+        await LitellmModel(JudgeModelSettings(model="openai/scripted")).aclose()
+
+
+def settings(provider: ScriptedModel, **changes: object) -> JudgeModelSettings:
+    arguments: dict[str, object] = {"model": "openai/scripted", "api_base": provider.base_url, "api_key": KEY}
+    return JudgeModelSettings(**{**arguments, **changes})  # type: ignore[arg-type]
+
+
+def test_importing_litellm_touches_no_network(reached: list[str]) -> None:
+    """It would fetch a price list otherwise. (Imported before by another module's tests, it proves nothing here.)"""
+    assert reached == []
+
+
+async def test_a_verdict_comes_from_a_model(provider: ScriptedModel) -> None:
+    """Through an evaluator and a registry; the call carries our marks, no temperature and no token limit."""
+    guard = LoopGuard(b"k" * 32)
+    judges = Judges({"default": settings(provider, headers={"x-tenant": "shop"})}, guard=guard)
+    context = EvaluationContext(evaluation_id="e" * 32, evaluator_id="x", judges=judges)
+    outcome = await run(ModelJudge().should_satisfy("c"), interaction(reply="Fine."), context)
+    assert isinstance(outcome, Passed)
+    [sent] = provider.requests
+    assert set(sent.body) == {"model", "messages", "response_format"}
+    assert sent.response_format == "json_schema"
+    assert guard.owns_text(sent.system)
+    assert guard.owns_trace(sent.headers["traceparent"].split("-")[1])
+    assert sent.headers["baggage"] == f"otel_eval.evaluation={'e' * 32}"
+    assert sent.headers["x-tenant"] == "shop"
+    assert sent.headers["authorization"] == f"Bearer {KEY}"
+    [call] = context.judge_calls
+    assert (call.requested_model, call.answered_model, call.error) == ("default", "scripted", None)
+    assert call.output_tokens == provider.billed.output_tokens
+    assert call.response_id == "chatcmpl-1"
+    await judges.aclose()
+
+
+async def test_what_is_configured_is_sent(provider: ScriptedModel) -> None:
+    """Temperature, room for the answer, further parameters."""
+    model = LitellmModel(settings(provider, temperature=0, max_output_tokens=50, parameters={"seed": 7}))
+    await model(ModelRequest(**{**as_dict(REQUEST), "max_output_tokens": 50}))
+    body = provider.requests[0].body
+    assert (body["temperature"], body["max_tokens"], body["seed"]) == (0, 50, 7)
+
+
+async def test_a_format_that_the_server_refuses_is_stepped_down_from_and_remembered(provider: ScriptedModel) -> None:
+    """json_schema, json_object, then plain text."""
+    async with ScriptedModel(0.9, unsupported=["json_schema", "json_object"]) as picky:
+        model = LitellmModel(settings(picky))
+        await model(REQUEST)
+        await model(REQUEST)
+    assert [sent.response_format for sent in picky.requests] == ["json_schema", "json_object", None, None]
+
+
+async def test_a_request_that_is_refused_in_every_form_is_no_outage(provider: ScriptedModel) -> None:
+    """And nothing is remembered of it."""
+    provider.answer([Refusal(400, message="too long"), Refusal(400), Refusal(400, message="too long"), 0.9])
+    model = LitellmModel(settings(provider))
+    with pytest.raises(JudgeError, match="HTTP 400: too long") as raised:
+        await model(REQUEST)
+    assert not isinstance(raised.value, JudgeUnavailable)
+    await model(REQUEST)
+    assert provider.requests[-1].response_format == "json_schema"
+
+
+async def test_retry_after_is_honoured(provider: ScriptedModel) -> None:
+    """Then the answer counts."""
+    provider.answer([Refusal(429, retry_after=0.3), Refusal(503, retry_after=0.1), 0.9])
+    began = time.monotonic()
+    answer = await LitellmModel(settings(provider))(REQUEST)
+    assert answer.text == verdict(0.9)
+    assert time.monotonic() - began >= 0.4
+
+
+DOWN: list[tuple[str, Script, dict[str, object], int, float | None]] = [
+    ("rate limit for long", Refusal(429, retry_after=120), {}, 1, 120),
+    ("rate limit to the end", Refusal(429, retry_after=0.01), {"max_retries": 2}, 3, 0.01),
+    ("server error", Refusal(500), {"max_retries": 1}, 2, None),
+    ("bad key", Refusal(401, message=f"Incorrect API key provided: {KEY}"), {}, 1, None),
+    ("no permission", Refusal(403), {}, 1, None),
+    ("no such model", Refusal(404), {}, 1, None),
+    ("connection lost", Drop(), {"max_retries": 0}, 1, None),
+    ("no completion", Garbage(), {"max_retries": 0}, 1, None),
+]
+
+
+@pytest.mark.parametrize(
+    ("script", "changes", "calls", "retry_after"), [row[1:] for row in DOWN], ids=[row[0] for row in DOWN]
+)
+async def test_a_provider_that_is_down_is_worth_waiting_for(
+    provider: ScriptedModel, script: Script, changes: dict[str, object], calls: int, retry_after: float | None
+) -> None:
+    """JudgeUnavailable, by the entry's name and with the provider's delay; never with a key in it."""
+    provider.answer(script)
+    with pytest.raises(JudgeUnavailable) as raised:
+        await LitellmModel(settings(provider, **changes), "strict")(REQUEST)
+    assert (len(provider.requests), raised.value.retry_after) == (calls, retry_after)
+    assert raised.value.model == "strict"
+    assert KEY not in str(raised.value)
+
+
+async def test_a_provider_that_cannot_be_reached_is_down(provider: ScriptedModel) -> None:
+    """And up again afterwards."""
+    model = LitellmModel(settings(provider, max_retries=0))
+    provider.stop()
+    with pytest.raises(JudgeUnavailable):
+        await model(REQUEST)
+    provider.start()
+    assert (await model(REQUEST)).text == verdict(0.9)
+
+
+async def test_a_timeout_cancels_the_http_call(provider: ScriptedModel) -> None:
+    """A hung model holds nobody."""
+    provider.answer(Hang())
+    with pytest.raises(JudgeUnavailable) as raised:
+        await LitellmModel(settings(provider, timeout=0.2, max_retries=0))(REQUEST)
+    assert raised.value.cause is Cause.JUDGE_TIMEOUT
+    await abandoned(provider)
+
+
+async def test_a_timeout_of_one_call_alone_is_no_outage(provider: ScriptedModel) -> None:
+    """The model answered another meanwhile."""
+    provider.answer(lambda sent: Hang() if sent.user == "hang" else 0.9)
+    model = LitellmModel(settings(provider, timeout=0.5, max_retries=0))
+    hanging = asyncio.create_task(model(ModelRequest(**{**as_dict(REQUEST), "user": "hang"})))
+    await provider.wait_for_requests(1)
+    await model(REQUEST)
+    with pytest.raises(JudgeTimeout):
+        await hanging
+
+
+async def test_cancelling_closes_the_http_call(provider: ScriptedModel) -> None:
+    """Down to the socket."""
+    provider.answer(Hang())
+    task = asyncio.create_task(LitellmModel(settings(provider))(REQUEST))
+    await provider.wait_for_requests(1)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    await abandoned(provider)
+
+
+async def test_a_cut_answer_is_asked_for_once_more_with_more_room(provider: ScriptedModel) -> None:
+    """finish_reason length."""
+    provider.answer([Answer(text='{"reason": "it', finish_reason="length"), 0.9])
+    judge = ModelJudge("openai/scripted", api_base=provider.base_url, api_key=KEY)
+    assert (await judge.decide("c", interaction())).score == 0.9
+    assert [sent.body.get("max_tokens") for sent in provider.requests] == [None, 8000]
+
+
+async def test_a_fallback_is_asked_where_the_model_is_down(provider: ScriptedModel) -> None:
+    """By its entry's name; the record shows both calls."""
+    provider.answer(lambda sent: Refusal(500) if sent.model == "first" else 0.9)
+    judges = Judges(
+        {
+            "default": settings(provider, model="openai/first", max_retries=0, fallbacks=("spare",)),
+            "spare": settings(provider, model="openai/second"),
+        }
+    )
+    context = EvaluationContext(evaluation_id="e" * 32, evaluator_id="x", judges=judges)
+    outcome = await run(ModelJudge().should_satisfy("c"), interaction(), context)
+    assert isinstance(outcome, Passed)
+    assert [call.requested_model for call in context.judge_calls] == ["default", "spare"]
+    assert context.judge_calls[0].error is not None
+
+
+async def test_a_budget_that_is_spent_ends_evaluations_inconclusive(provider: ScriptedModel) -> None:
+    """By prices that were given; nobody is asked any more."""
+    prices = Prices(input_per_million=0, output_per_million=1_000_000)
+    provider.answer(Answer(text=verdict(0.9), output_tokens=3))
+    judges = Judges({"default": settings(provider, daily_budget_usd=5, prices=prices)})
+
+    async def judged() -> object:
+        context = EvaluationContext(evaluation_id="e" * 32, evaluator_id="x", judges=judges)
+        return await run(ModelJudge().should_satisfy("c"), interaction(), context)
+
+    assert isinstance(await judged(), Passed)
+    assert isinstance(await judged(), Passed)
+    assert await judged() == Inconclusive("c: budget spent: default may cost 5.00 USD a day (UTC)", Cause.BUDGET_SPENT)
+    assert provider.billed.calls == 2
+
+
+async def test_the_cost_of_a_model_on_litellms_list_is_known(provider: ScriptedModel) -> None:
+    """And unknown where there is no price, rather than nothing."""
+    provider.answer(Answer(text=verdict(1), input_tokens=1000, output_tokens=100))
+    listed = await LitellmModel(settings(provider, model="openai/gpt-4o-mini"))(REQUEST)
+    assert listed.cost_usd == pytest.approx((1000 * 0.15 + 100 * 0.6) / 1e6)
+    assert (await LitellmModel(settings(provider))(REQUEST)).cost_usd is None
+    assert not price_known("openai/scripted")
+
+
+async def test_at_most_so_many_calls_run_at_once(provider: ScriptedModel) -> None:
+    """As the provider sees it."""
+    async with ScriptedModel(0.9, delay=0.05) as slow:
+        judges = Judges({"default": settings(slow, max_concurrency=2)})
+
+        async def judged() -> None:
+            context = EvaluationContext(evaluation_id="e" * 32, evaluator_id="x", judges=judges)
+            await run(ModelJudge().should_satisfy("c"), interaction(), context)
+
+        await asyncio.gather(*(judged() for _ in range(8)))
+        assert (slow.most_in_flight, slow.billed.calls) == (2, 8)
+
+
+def test_importing_the_judges_does_not_import_litellm() -> None:
+    """Nor does making a model judge and its evaluator."""
+    code = (
+        "import sys; from otel_eval.judges import ModelJudge, price_known; ModelJudge('m').should_satisfy('c');"
+        "price_known('gpt-4o-mini'); print('litellm' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
+
+
+async def abandoned(provider: ScriptedModel) -> None:
+    async with asyncio.timeout(5):
+        while not provider.requests[-1].abandoned:  # noqa: ASYNC110 - set by the server's thread
+            await asyncio.sleep(0.01)
+
+
+def as_dict(request: ModelRequest) -> dict[str, object]:
+    return {name: getattr(request, name) for name in request.__slots__}

@@ -41,7 +41,7 @@ class Wording:
 
     def text(self, text: str | None) -> str | None:
         """The text as it may leave, or None."""
-        return self.redact(text) if self.content and text is not None else None
+        return encodable(self.redact(text)) if self.content and text is not None else None
 
 
 def evaluation_attributes(record: EvaluationRecord, response_id: str | None, wording: Wording) -> Attributes:
@@ -87,10 +87,12 @@ def span_attributes(record: EvaluationRecord, response_id: str | None, wording: 
     )
     own: Attributes = {}
     if isinstance(record.outcome, Evaluation):
-        for key, value in record.outcome.attributes.items():
-            said = wording.text(value) if isinstance(value, str) else value
-            if said is not None:
-                own[f"otel_eval.attribute.{key}"] = said
+        own = _given(
+            {
+                f"otel_eval.attribute.{key}": wording.text(value) if isinstance(value, str) else value
+                for key, value in record.outcome.attributes.items()
+            }
+        )
     return evaluation_attributes(record, response_id, wording) | about | own
 
 
@@ -125,7 +127,12 @@ def body(record: EvaluationRecord, wording: Wording) -> str:
     """The record on one line, as people read it in a log: ``FAIL tools: …``; without content only its beginning."""
     if not wording.content:
         return f"{record.outcome.word} {record.check}"
-    return wording.redact(describe(record.check, record.outcome))
+    return encodable(wording.redact(describe(record.check, record.outcome)))
+
+
+def encodable(text: str) -> str:
+    """The text as protobuf takes it: a lone surrogate, which a tool's JSON may hold, becomes ``?``."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
 def _label(outcome: Evaluation) -> str:
@@ -133,7 +140,15 @@ def _label(outcome: Evaluation) -> str:
 
 
 def _given(attributes: dict[str, AttributeValue | None]) -> Attributes:
-    return {key: value for key, value in attributes.items() if value is not None}
+    return {encodable(key): _value(value) for key, value in attributes.items() if value is not None}
+
+
+def _value(value: AttributeValue) -> AttributeValue:
+    if isinstance(value, str):
+        return encodable(value)
+    if isinstance(value, int) and not -(2**63) <= value < 2**63:
+        return str(value)  # OTLP has integers of 64 bits
+    return value
 
 
 def _parts(text: str | None) -> str | None:

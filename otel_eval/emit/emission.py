@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import os
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,6 +22,8 @@ from otel_eval.emit.verdicts import Verdicts
 from otel_eval.instruments import NullRecorder, Recorder
 from otel_eval.ledger import AsyncLedger
 from otel_eval.loop_guard import LoopGuard
+
+_logger = logging.getLogger(__name__)
 
 STOP_WITHIN_S = 5.0
 """How long stopping waits for verdicts that are being exported, so that a clean stop repeats none of them later."""
@@ -64,6 +67,7 @@ class Emission:
             signal_exporter(target) for target in self._targets if target.signal != "metrics"
         ]
         self.recorder: Recorder = self._recorder()
+        self._closed = False
 
     @property
     def endpoints(self) -> tuple[str, ...]:
@@ -85,8 +89,17 @@ class Emission:
             async with self._outbox(ledger, clock) as outbox:
                 yield outbox
         finally:
-            if isinstance(self.recorder, MeterRecorder):
-                await asyncio.to_thread(self.recorder.close)
+            await asyncio.to_thread(self.close)
+
+    def close(self) -> None:
+        """Flush metrics and close all connections; blocks. May be called twice, and where :meth:`running` never ran."""
+        if self._closed:
+            return
+        self._closed = True
+        if isinstance(self.recorder, MeterRecorder):
+            self.recorder.close()
+        for exporter in self._exporters:
+            exporter.shutdown()
 
     @contextlib.asynccontextmanager
     async def _outbox(self, ledger: AsyncLedger, clock: Clock) -> AsyncIterator[Outbox | None]:
@@ -105,13 +118,14 @@ class Emission:
         )
         with ledger.listening(outbox.wake):
             task = asyncio.create_task(outbox.run(), name="outbox")
+            task.add_done_callback(_died)
             try:
                 yield outbox
             finally:
                 outbox.stop()
                 await asyncio.wait({task}, timeout=STOP_WITHIN_S)
                 task.cancel()
-                await asyncio.to_thread(outbox.close)
+                await asyncio.to_thread(self.close)
                 with contextlib.suppress(asyncio.CancelledError):
                     await task
 
@@ -126,3 +140,9 @@ class Emission:
             interval_s=self._settings.metrics_interval_s,
             max_agents=self._settings.max_agents,
         )
+
+
+def _died(task: asyncio.Task[None]) -> None:
+    """Exports have stopped for a reason that nobody foresaw: said at once, raised when the block ends."""
+    if not task.cancelled() and (error := task.exception()) is not None:
+        _logger.error("verdicts are no longer exported, they wait in the outbox until a restart", exc_info=error)

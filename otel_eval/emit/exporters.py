@@ -176,9 +176,12 @@ class OtlpSignalExporter(Generic[T]):
     def export(self, items: Sequence[T]) -> Exported:
         """Send them in one request; blocks for at most the timeout of the settings."""
         with self._lock:
-            self._heard.reset()
-            result = self._exporter.export(items)
             heard = self._heard
+            heard.reset()
+            try:
+                result = self._exporter.export(items)
+            except (TypeError, ValueError) as error:  # what no encoder takes, no endpoint ever will
+                return Exported(Answer.REFUSED, f"cannot be encoded: {error}")
             if result.name == "SUCCESS" and heard.answer in (None, Answer.TAKEN):
                 return Exported(Answer.TAKEN, heard.message, heard.rejected)
             if heard.answer is None or heard.answer is Answer.TAKEN:
@@ -213,7 +216,8 @@ def metric_exporter(target: SignalSettings) -> MetricExporter:
         "preferred_aggregation": {Histogram: ExplicitBucketHistogramAggregation()},
     }
     if target.protocol == "grpc":
-        return GrpcMetricExporter(**_grpc_options(target), **options)
+        # What is not taken now is in the next export as well: no reason to hold up a stop by trying again.
+        return GrpcMetricExporter(retryable_error_codes=_ONCE, **_grpc_options(target), **options)
     return HttpMetricExporter(**_http_options(target), **options)
 
 

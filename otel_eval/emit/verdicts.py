@@ -38,6 +38,7 @@ from otel_eval.emit.attributes import (
     EVENT_NAME,
     Wording,
     body,
+    encodable,
     evaluation_attributes,
     judge_attributes,
     span_attributes,
@@ -110,7 +111,7 @@ class Verdicts:
         )
         self._ids.hand_out(placement.trace_id, placement.span_id)
         span = self._tracer.start_span(
-            f"evaluation {record.evaluator}",
+            encodable(f"evaluation {record.evaluator}"),
             context=_parent(placement),
             attributes=span_attributes(record, entry.response_id, self._wording),
             links=[Link(_remote(*placement.link))] if placement.link else (),
@@ -124,7 +125,7 @@ class Verdicts:
         for call, span_id in zip(record.judge_calls, ids, strict=True):
             self._ids.hand_out(placement.trace_id, span_id)
             asked = self._tracer.start_span(
-                f"chat {call.requested_model}",
+                encodable(f"chat {call.requested_model}"),
                 context=within,
                 kind=SpanKind.CLIENT,
                 attributes=judge_attributes(call, self._wording),

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from sqlalchemy import Connection, bindparam, delete, func, select, tuple_, update
+from sqlalchemy import Connection, delete, func, select, tuple_, update
 
 from otel_eval import record_json
 from otel_eval.ledger import body
 from otel_eval.ledger.model import Backlog, OutboxEntry, Spending, WaitingEvaluation
 from otel_eval.ledger.schema import budget, outbox, records
 from otel_eval.ledger.schema import waiting as waiting_table
-from otel_eval.ledger.write import upsert
+from otel_eval.ledger.write import chunks, upsert
 from otel_eval.record import Origin
 
 
@@ -61,17 +61,15 @@ def backlog(connection: Connection) -> Backlog:
 
 def postpone(connection: Connection, evaluation_ids: Sequence[str], not_before_ns: int) -> None:
     """Hold them back."""
-    if evaluation_ids:
-        change = update(waiting_table).where(waiting_table.c.evaluation_id == bindparam("b_id"))
-        ids = [{"b_id": evaluation_id} for evaluation_id in evaluation_ids]
-        connection.execute(change.values(not_before_ns=not_before_ns), ids)
+    for chunk in chunks(evaluation_ids):
+        change = update(waiting_table).where(waiting_table.c.evaluation_id.in_(chunk))
+        connection.execute(change.values(not_before_ns=not_before_ns))
 
 
 def discard(connection: Connection, evaluation_ids: Sequence[str]) -> None:
     """Take them off the list."""
-    if evaluation_ids:
-        ids = [{"b_id": evaluation_id} for evaluation_id in evaluation_ids]
-        connection.execute(delete(waiting_table).where(waiting_table.c.evaluation_id == bindparam("b_id")), ids)
+    for chunk in chunks(evaluation_ids):
+        connection.execute(delete(waiting_table).where(waiting_table.c.evaluation_id.in_(chunk)))
 
 
 def unexported(connection: Connection, limit: int) -> tuple[OutboxEntry, ...]:
@@ -95,9 +93,8 @@ def unexported(connection: Connection, limit: int) -> tuple[OutboxEntry, ...]:
 
 def mark_exported(connection: Connection, sequences: Sequence[int]) -> None:
     """They are out: the outbox forgets them."""
-    if sequences:
-        done = [{"b_sequence": sequence} for sequence in sequences]
-        connection.execute(delete(outbox).where(outbox.c.sequence == bindparam("b_sequence")), done)
+    for chunk in chunks(sequences):
+        connection.execute(delete(outbox).where(outbox.c.sequence.in_(chunk)))
 
 
 def outbox_size(connection: Connection) -> int:

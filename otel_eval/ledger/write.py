@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias, TypeVar
 
 from sqlalchemy import Connection, Table, bindparam, delete, select, update
 from sqlalchemy.dialects import postgresql, sqlite
@@ -20,7 +20,8 @@ from otel_eval.record import EvaluationRecord, Origin
 CHUNK = 500
 """Ids per IN list: SQLite has a limit on bound parameters."""
 
-Rows = list[dict[str, Any]]
+Rows: TypeAlias = list[dict[str, Any]]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +71,7 @@ def upsert(connection: Connection, table: Table) -> Any:
     return (postgresql if connection.dialect.name == "postgresql" else sqlite).insert(table)
 
 
-def chunks(ids: Sequence[str]) -> Iterator[Sequence[str]]:
+def chunks(ids: Sequence[T]) -> Iterator[Sequence[T]]:
     """The ids in lists that a statement takes."""
     for start in range(0, len(ids), CHUNK):
         yield ids[start : start + CHUNK]
@@ -126,8 +127,8 @@ def _store_records(connection: Connection, prepared: Prepared, *, outbox: bool) 
         connection.execute(records.insert(), rows)
         if outbox:
             _queue_for_export(connection, rows)
-    ended = [{"b_id": record.id} for record in batch.records]
-    connection.execute(delete(waiting).where(waiting.c.evaluation_id == bindparam("b_id")), ended)
+    for chunk in chunks([record.id for record in batch.records]):
+        connection.execute(delete(waiting).where(waiting.c.evaluation_id.in_(chunk)))
     return stored
 
 

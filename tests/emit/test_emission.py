@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
+import time
 
 import pytest
 
@@ -87,3 +89,23 @@ def test_what_other_stages_need_imports_no_opentelemetry():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+async def test_a_stop_while_the_endpoint_is_down_is_quick(sink, ledger, guard):
+    """Neither verdicts nor metrics hold it up; the verdicts are still there."""
+    sink.stop()
+    emission = Emission(EmissionSettings(exporter=ExporterSettings(endpoint=sink.endpoint)), guard=guard, environ={})
+    started = time.monotonic()
+    async with emission.running(ledger, SystemClock()):
+        await ledger.finish([evaluation_record(interaction())])
+    assert time.monotonic() - started < 5
+    assert await ledger.outbox_size() == 1
+
+
+def test_what_never_ran_can_be_closed(sink, guard):
+    """Where the start failed half-way: no thread and no connection is left behind, and closing twice is fine."""
+    emission = Emission(EmissionSettings(exporter=ExporterSettings(endpoint=sink.endpoint)), guard=guard, environ={})
+    before = threading.active_count()
+    emission.close()
+    emission.close()
+    assert threading.active_count() < before

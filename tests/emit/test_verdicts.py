@@ -279,3 +279,13 @@ def test_the_processs_own_settings_do_not_reach_our_spans(guard, monkeypatch):
     span, _ = span_and_calls(verdicts, entry())
     assert span.attributes["gen_ai.evaluation.name"] == "refund-policy"
     assert event(verdicts, entry()).attributes["gen_ai.evaluation.explanation"] == "says thank you"
+
+
+def test_what_otlp_cannot_carry_is_written_so_that_it_can(verdicts):
+    """A lone surrogate and an integer beyond 64 bits, as a tool's JSON may hold, do not hold up the outbox."""
+    outcome = Failed(explanation="was [\ud800]", attributes={"sum": 2**70, "k\ud800": "v"})
+    span, _ = span_and_calls(verdicts, entry(outcome))
+    assert span.attributes["gen_ai.evaluation.explanation"] == "was [?]"
+    assert span.attributes["otel_eval.attribute.sum"] == str(2**70)
+    assert span.attributes["otel_eval.attribute.k?"] == "v"
+    assert event(verdicts, entry(outcome)).body == "FAIL judge: was [?]"

@@ -24,7 +24,7 @@ Future: TypeAlias = "asyncio.Future[Any]"
 MAX_STEPS = 256
 """Steps in one transaction: bounds how long the first of them waits for its acknowledgement."""
 
-VACUUM_STEP_PAGES = 512
+VACUUM_STEP_PAGES = 256
 """Free pages given back before looking whether somebody waits."""
 
 
@@ -54,6 +54,7 @@ class GroupWriter:
         self._loop = asyncio.get_running_loop()
         self._queue: queue.SimpleQueue[_Append | _Other | None] = queue.SimpleQueue()
         self._closed = False
+        self._shrinking = False
         self._thread = threading.Thread(target=self._run, name="otel-eval-journal", daemon=True)
         self._thread.start()
 
@@ -143,15 +144,19 @@ class GroupWriter:
         return list(insert(self._connection, [append.row for append in step]))
 
     def _return_space(self) -> None:
-        """Shrink the file after a flood, in steps, and stop as soon as somebody waits."""
+        """Shrink the file after a flood: a step at least whenever nobody waits, on until somebody does."""
         try:
-            free, pages, page_bytes = (self._pragma(name) for name in ("freelist_count", "page_count", "page_size"))
-            if free * page_bytes <= self._slack_bytes or free * 2 < pages:
-                return
-            while self._queue.empty() and self._pragma("freelist_count"):
-                # Each row that the statement gives back is one freed page: it has to be read to its end.
-                self._connection.execute(f"PRAGMA incremental_vacuum({VACUUM_STEP_PAGES})").fetchall()
-            self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            if not self._shrinking:
+                free, pages, page_bytes = (self._pragma(name) for name in ("freelist_count", "page_count", "page_size"))
+                self._shrinking = free * page_bytes > self._slack_bytes and free * 2 > pages
+            while self._shrinking:
+                # As a script: execute() would stop at the first freed page, which the statement gives as a row.
+                self._connection.executescript(f"PRAGMA incremental_vacuum({VACUUM_STEP_PAGES})")
+                if self._pragma("freelist_count") == 0:
+                    self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+                    self._shrinking = False
+                if not self._queue.empty():
+                    return
         except sqlite3.OperationalError:
             return  # no room to make room: it is tried again after the next transaction
 

@@ -90,7 +90,8 @@ class Dispatcher:
         """Resume what waits in the ledger. What waits for an evaluator that the configuration lost is let go of."""
         for evaluator in self.bindings.unreachable:
             log.warning("evaluators.%s is bound to no agent and no role: it judges nothing that is received", evaluator)
-        self._workers.start(await resume(self._ledger, self._planned))
+        await resume(self._ledger, self._planned, self._workers.add)
+        self._workers.start()
 
     async def stop(self) -> None:
         """Let running evaluations end within the grace period; the others wait for the next start."""
@@ -125,7 +126,7 @@ class Dispatcher:
         ended = await self._ledger.evaluations(interaction_id)
         waiting = tuple(rerun_of(name, each, stored, ended, self._clock.now_ns()) for name, each in chosen.items())
         await self._ledger.commit(Batch(waiting=waiting))
-        self._workers.add(waiting, {stored.interaction.id: stored.interaction})
+        self._workers.add(waiting)
         return tuple(each.evaluation_id for each in waiting)
 
     async def _accept(self, completed: tuple[Completed, ...], aliases: dict[str, str]) -> tuple[Accepted, ...]:
@@ -157,8 +158,7 @@ class Dispatcher:
                 count_interaction(self._recorder, each.interaction, each.disposition)
             else:
                 self._workers.supersede(each.interaction.id, each.revision)
-        waiting = [waiting for each in intake.accepted for waiting in each.waiting]
-        self._workers.add(waiting, {each.interaction.id: each.interaction for each in intake.accepted})
+        self._workers.add(waiting for each in intake.accepted for waiting in each.waiting)
         self._matching.saw(intake.accepted)
         if self._listener is not None and intake.accepted:
             self._listener(tuple(intake.accepted))

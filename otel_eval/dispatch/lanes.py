@@ -6,7 +6,6 @@ from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from otel_eval.interaction import Interaction
 from otel_eval.judges.errors import JudgeUnavailable
 from otel_eval.ledger import WaitingEvaluation
 
@@ -15,19 +14,6 @@ WINDOW = 1000
 
 FIRST_PAUSE, LONGEST_PAUSE = 5.0, 60.0
 """Seconds between two tries of a model that is down, where its provider does not say; doubled each time."""
-
-
-@dataclass(frozen=True, slots=True)
-class Item:
-    """One evaluation that waits; its Interaction is at hand if it was accepted a moment ago."""
-
-    waiting: WaitingEvaluation
-    interaction: Interaction | None = None
-
-    @property
-    def id(self) -> str:
-        """The evaluation's id."""
-        return self.waiting.evaluation_id
 
 
 @dataclass(slots=True, kw_only=True)
@@ -48,7 +34,7 @@ class Lane:
     trouble: JudgeUnavailable | None = None
     down_since_ns: int | None = None
     paused_until: float | None = None
-    _queue: deque[Item] = field(default_factory=deque)
+    _queue: deque[WaitingEvaluation] = field(default_factory=deque)
     _held: set[str] = field(default_factory=set)
     _missed: bool = False
     _pause: float = FIRST_PAUSE
@@ -62,27 +48,27 @@ class Lane:
         """Whether the ledger should be asked for the next ones."""
         return self.more and not self.filling and len(self._queue) < WINDOW // 2
 
-    def add(self, item: Item) -> None:
+    def add(self, item: WaitingEvaluation) -> None:
         """Queue behind the others; past the window, or while the ledger holds earlier ones, it stays in the ledger."""
-        if item.id in self._held:
+        if item.evaluation_id in self._held:
             return
         if self.more or len(self._queue) >= WINDOW:
             self.more = self._missed = True
             return
         self._queue.append(item)
-        self._held.add(item.id)
+        self._held.add(item.evaluation_id)
 
-    def start(self) -> Item:
+    def start(self) -> WaitingEvaluation:
         """Take the next one out of the queue."""
         self.running += 1
         return self._queue.popleft()
 
-    def end(self, item: Item) -> None:
+    def end(self, item: WaitingEvaluation) -> None:
         """It does not run any more, and has its record."""
         self.running -= 1
-        self._held.discard(item.id)
+        self._held.discard(item.evaluation_id)
 
-    def put_back(self, item: Item) -> None:
+    def put_back(self, item: WaitingEvaluation) -> None:
         """It does not run any more, and is the next to try again."""
         self.running -= 1
         self._queue.appendleft(item)
@@ -97,16 +83,12 @@ class Lane:
         self.filling, self.more = False, False
         for waiting in found:
             if waiting.evaluation_id not in known:
-                self.add(Item(waiting))
+                self.add(waiting)
         self.more = self.more or not whole or self._missed
 
     def drop_older(self, interaction_id: str, revision: int) -> None:
         """Forget what waits for an older revision of that Interaction: a newer one takes its place."""
-        older = [
-            item
-            for item in self._queue
-            if item.waiting.interaction_id == interaction_id and item.waiting.revision < revision
-        ]
+        older = [item for item in self._queue if item.interaction_id == interaction_id and item.revision < revision]
         self._forget(older)
 
     def pause(self, trouble: JudgeUnavailable, now: float, now_ns: int) -> bool:
@@ -132,18 +114,18 @@ class Lane:
         """When the first of those in memory has waited long enough; None while the model is up, or none waits."""
         return min((self._expiry_ns(item, max_wait_ns) for item in self._queue), default=None)
 
-    def take_expired(self, now_ns: int, max_wait_ns: int) -> list[Item]:
+    def take_expired(self, now_ns: int, max_wait_ns: int) -> list[WaitingEvaluation]:
         """Remove and return those that have waited long enough for a model that is down."""
         expired = [item for item in self._queue if self._expiry_ns(item, max_wait_ns) <= now_ns]
         self._forget(expired)
         return expired
 
-    def _expiry_ns(self, item: Item, max_wait_ns: int) -> int:
+    def _expiry_ns(self, item: WaitingEvaluation, max_wait_ns: int) -> int:
         assert self.down_since_ns is not None
-        return max(item.waiting.enqueued_ns, self.down_since_ns) + max_wait_ns
+        return max(item.enqueued_ns, self.down_since_ns) + max_wait_ns
 
-    def _forget(self, items: list[Item]) -> None:
+    def _forget(self, items: list[WaitingEvaluation]) -> None:
         if items:
-            gone = {item.id for item in items}
-            self._queue = deque(item for item in self._queue if item.id not in gone)
+            gone = {item.evaluation_id for item in items}
+            self._queue = deque(item for item in self._queue if item.evaluation_id not in gone)
             self._held -= gone

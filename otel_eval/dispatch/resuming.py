@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from otel_eval.dispatch.plan import Planned
@@ -16,34 +17,33 @@ log = logging.getLogger("otel_eval.dispatch")
 _PAGE = 1000
 
 
-async def resume(ledger: AsyncLedger, planned: Mapping[str, Planned]) -> list[WaitingEvaluation]:
-    """What waits in the ledger, for the evaluators that there are now.
+async def resume(
+    ledger: AsyncLedger,
+    planned: Mapping[str, Planned],
+    add: Callable[[Iterable[WaitingEvaluation]], None],
+) -> None:
+    """``add`` what waits in the ledger, page by page, for the evaluators that there are now.
 
     An evaluator that is gone or switched off takes its evaluations with it. One whose definition changed judges in its
     new version what waited for the old one.
     """
-    resumed: list[WaitingEvaluation] = []
-    lost: list[WaitingEvaluation] = []
-    renewed: list[WaitingEvaluation] = []
+    lost: Counter[str] = Counter()
     after: tuple[int, str] | None = None
     while page := await ledger.waiting(_PAGE, after=after):
         after = (page[-1].enqueued_ns, page[-1].evaluation_id)
-        for waiting in page:
-            if waiting.evaluator not in planned:
-                lost.append(waiting)
-            elif waiting.evaluator_version != planned[waiting.evaluator].evaluator.version:
-                renewed.append(waiting)
-            else:
-                resumed.append(waiting)
-    replaced = [_in_version(each, planned[each.evaluator].evaluator.version) for each in renewed]
-    if replaced:
-        await ledger.commit(Batch(waiting=tuple(replaced)))
-    if lost or renewed:
-        await ledger.discard_waiting(each.evaluation_id for each in (*lost, *renewed))
-    for name in sorted({each.evaluator for each in lost}):
-        count = sum(each.evaluator == name for each in lost)
+        gone = [each for each in page if each.evaluator not in planned]
+        here = [each for each in page if each.evaluator in planned]
+        same = [each for each in here if each.evaluator_version == planned[each.evaluator].evaluator.version]
+        changed = [each for each in here if each.evaluator_version != planned[each.evaluator].evaluator.version]
+        renewed = [_in_version(each, planned[each.evaluator].evaluator.version) for each in changed]
+        if renewed:
+            await ledger.commit(Batch(waiting=tuple(renewed)))
+        if gone or changed:
+            await ledger.discard_waiting(each.evaluation_id for each in (*gone, *changed))
+        add([*same, *renewed])
+        lost.update(each.evaluator for each in gone)
+    for name, count in sorted(lost.items()):
         log.warning("%d evaluations waited for %s, which the configuration does not have any more", count, name)
-    return [*resumed, *replaced]
 
 
 def rerun_of(

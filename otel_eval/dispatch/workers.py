@@ -16,8 +16,11 @@ from typing import Any, TypeVar
 from otel_eval.clock import Clock
 from otel_eval.dispatch.counting import count_stored, show_backlog, show_pause
 from otel_eval.dispatch.execution import Execution
-from otel_eval.dispatch.lanes import WINDOW, Item, Lane
+from otel_eval.dispatch.lanes import WINDOW, Lane
 from otel_eval.dispatch.plan import LanePlan, Planned
+from otel_eval.durations import format_duration
+from otel_eval.evaluators.contract import Evaluator
+from otel_eval.evaluators.criterion import JudgeEvaluator
 from otel_eval.instruments import Recorder
 from otel_eval.interaction import Interaction
 from otel_eval.judges.errors import JudgeUnavailable
@@ -77,19 +80,18 @@ class Workers:
         self._running: set[asyncio.Task[None]] = set()
         self._chores: set[asyncio.Task[None]] = set()
         self._backlog_changed = asyncio.Event()
-        self._stopping = False
+        self._started = self._stopping = False
 
-    def start(self, resumed: Iterable[WaitingEvaluation] = ()) -> None:
-        """Begin, with what waited at the last stop or crash."""
+    def start(self) -> None:
+        """Begin to run, and to show the backlog."""
+        self._started = True
         self._chore(self._watch_backlog())
-        for waiting in resumed:
-            self._lane(waiting).add(Item(waiting))
         self._pump()
 
-    def add(self, waiting: Iterable[WaitingEvaluation], interactions: Mapping[str, Interaction]) -> None:
-        """Run these, which the ledger holds already."""
+    def add(self, waiting: Iterable[WaitingEvaluation]) -> None:
+        """Run these, which the ledger holds already, when their turn comes."""
         for each in waiting:
-            self._lane(each).add(Item(each, interactions.get(each.interaction_id)))
+            self._lane(each).add(each)
         self._pump()
 
     def supersede(self, interaction_id: str, revision: int) -> None:
@@ -116,7 +118,7 @@ class Workers:
     def _pump(self) -> None:
         """Start what may start now. Called whenever that can have changed."""
         self._backlog_changed.set()
-        if self._stopping:
+        if self._stopping or not self._started:
             return
         while len(self._running) < self._limit and (lane := self._next_lane()) is not None:
             task = asyncio.create_task(self._work(lane, lane.start()))
@@ -149,17 +151,17 @@ class Workers:
 
     # Running one
 
-    async def _work(self, lane: Lane, item: Item) -> None:
+    async def _work(self, lane: Lane, waiting: WaitingEvaluation) -> None:
         try:
-            record = await self._evaluate(item)
+            record = await self._evaluate(waiting)
         except JudgeUnavailable as error:
-            lane.put_back(item)
+            lane.put_back(waiting)
             self._pause(lane, error)
             return
         except BaseException:
             lane.running -= 1
             raise
-        lane.end(item)
+        lane.end(waiting)
         if record is not None and self._answered(record) and lane.answered():
             log.warning("judge model %s answers again", lane.model or lane.name)
             show_pause(self._recorder, lane.model, paused=False)
@@ -169,10 +171,9 @@ class Workers:
         judging = self._planned[record.evaluator].reads_evidence_alone
         return not judging or any(call.error is None for call in record.judge_calls)
 
-    async def _evaluate(self, item: Item) -> EvaluationRecord | None:
+    async def _evaluate(self, waiting: WaitingEvaluation) -> EvaluationRecord | None:
         """Its stored record; None where there is nothing left to judge. Raises JudgeUnavailable."""
-        waiting = item.waiting
-        interaction = item.interaction or await self._interaction(waiting)
+        interaction = await self._interaction(waiting)
         if interaction is None:
             return None
         evaluator = self._planned[waiting.evaluator].evaluator
@@ -185,7 +186,10 @@ class Workers:
         return record
 
     async def _interaction(self, waiting: WaitingEvaluation) -> Interaction | None:
-        """The Interaction from the ledger; None where it was deleted, or a newer revision is judged in its place."""
+        """The Interaction; None where it was deleted, or a newer revision is judged in its place.
+
+        Read when its turn comes and not kept from before: what was deleted meanwhile is not sent to a judge.
+        """
         try:
             stored = await self._patiently(lambda: self._ledger.stored_interaction(waiting.interaction_id))
         except KeyError:
@@ -232,20 +236,23 @@ class Workers:
 
     async def _expire(self, lane: Lane) -> None:
         expired = lane.take_expired(self._clock.now_ns(), self._max_wait_ns)
-        trouble = lane.trouble
         ended = []
-        for item in expired:
-            interaction = item.interaction or await self._interaction(item.waiting)
+        for waiting in expired:
+            interaction = await self._interaction(waiting)
             if interaction is not None:
-                evaluator = self._planned[item.waiting.evaluator].evaluator
-                waited = f"the judge's model was not available for {self._max_wait_ns / _SECOND_NS:g} s: {trouble}"
-                cause = Cause.JUDGE_UNAVAILABLE if trouble is None else trouble.cause
-                outcome = Inconclusive(reason=waited, cause=cause)
-                ended.append((self._execution.record(evaluator, interaction, item.waiting, outcome), interaction))
+                evaluator = self._planned[waiting.evaluator].evaluator
+                outcome = self._waited_in_vain(evaluator, lane.trouble)
+                ended.append((self._execution.record(evaluator, interaction, waiting, outcome), interaction))
         if ended:
             log.warning("%d evaluations waited in vain for %s", len(ended), lane.model or lane.name)
             await self._finish(ended)
         self._pump()
+
+    def _waited_in_vain(self, evaluator: Evaluator, trouble: JudgeUnavailable | None) -> Inconclusive:
+        subject = f"{evaluator.criterion.strip()}: " if isinstance(evaluator, JudgeEvaluator) else ""
+        waited = format_duration(self._max_wait_ns / _SECOND_NS)
+        cause = Cause.JUDGE_UNAVAILABLE if trouble is None else trouble.cause
+        return Inconclusive(f"{subject}the judge's model was not available for {waited}: {trouble}", cause)
 
     # Beside the evaluations
 

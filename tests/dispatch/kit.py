@@ -139,7 +139,7 @@ class Pipeline:
             recorder=self.counts,
         )
         self.ledger = ledger
-        with ledger.listening(self._stored):
+        with ledger.listening(self.stored):
             await dispatcher.start()
             try:
                 yield dispatcher
@@ -161,7 +161,8 @@ class Pipeline:
                 await self._arrived.wait()
         return self.records[:count]
 
-    def _stored(self, stored: tuple[Stored, ...]) -> None:
+    def stored(self, stored: tuple[Stored, ...]) -> None:
+        """Listens to the ledger."""
         self.records += [each.record for each in stored]
         self._arrived.set()
 

@@ -90,7 +90,7 @@ class GroupWriter:
         try:
             while steps := self._waiting():
                 self._commit(steps)
-                if self._queue.empty():
+                if self._shrinking or any(isinstance(step, _Other) for step in steps):  # appending frees nothing
                     self._return_space()
         finally:
             self._closed = True
@@ -144,7 +144,7 @@ class GroupWriter:
         return list(insert(self._connection, [append.row for append in step]))
 
     def _return_space(self) -> None:
-        """Shrink the file after a flood: a step at least whenever nobody waits, on until somebody does."""
+        """Shrink the file after a flood: by one step after each transaction, by more while nobody waits."""
         try:
             if not self._shrinking:
                 free, pages, page_bytes = (self._pragma(name) for name in ("freelist_count", "page_count", "page_size"))

@@ -28,9 +28,10 @@ _MARKER = re.compile(
     r"|__redacted__"
     r"|<elided>"
     r"|\[scrubbed due to [^\]\n]{0,80}\]"
-    # The names that Presidio, Google DLP and Bedrock guardrails put in place of what they found.
-    r"|[<\[{](?P<named>(?-i:CREDIT_CARD|CREDIT_CARD_NUMBER|CREDIT_DEBIT_CARD_NUMBER|EMAIL|EMAIL_ADDRESS|PHONE|PHONE_NUMBER"
-    r"|IBAN_CODE|US_SSN|US_SOCIAL_SECURITY_NUMBER|IP_ADDRESS|PASSWORD))[>\]}]",
+    # What Presidio, Google DLP and Bedrock guardrails put in place of what they found. Names that are placeholders in
+    # ordinary prose too (<PASSWORD>, <IP_ADDRESS>, [EMAIL]) are left out.
+    r"|[<\[{](?P<named>(?-i:CREDIT_CARD|CREDIT_CARD_NUMBER|CREDIT_DEBIT_CARD_NUMBER|EMAIL_ADDRESS|PHONE_NUMBER"
+    r"|IBAN_CODE|US_SSN|US_SOCIAL_SECURITY_NUMBER))[>\]}]",
     re.IGNORECASE,
 )
 

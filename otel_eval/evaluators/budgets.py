@@ -95,9 +95,11 @@ class TokenBudget(_Budget):
     def _measure(self, interaction: Interaction) -> tuple[int, Inconclusive | None]:
         total = interaction.totals.usage
         known = max(_tokens(total), _tokens(interaction.usage))
-        lacking = lacking_of(interaction, "usage", "model_calls")
-        if lacking is None and (total.input_tokens is None or total.output_tokens is None):
-            lacking = Inconclusive(reason="no token count in the telemetry", cause=Cause.NOT_CAPTURED)
+        lacking = lacking_of(interaction, "usage")
+        if lacking is None and (
+            total.input_tokens is None or total.output_tokens is None or _counted_in_part(interaction)
+        ):
+            lacking = Inconclusive(reason="no full token count in the telemetry", cause=Cause.NOT_CAPTURED)
         return known, lacking
 
     def _show(self, amount: int) -> str:
@@ -182,6 +184,12 @@ def _counted(interaction: Interaction, field: str, total: int | None, own: int) 
 
 def _tokens(usage: Usage) -> int:
     return usage.total_tokens or 0
+
+
+def _counted_in_part(interaction: Interaction) -> bool:
+    """Whether some answered model calls told their tokens and others did not: their sum is then no total."""
+    told = {call.usage.total_tokens is not None for call in interaction.model_calls if call.failure is None}
+    return len(told) > 1
 
 
 def _plural(amount: int, noun: str) -> str:

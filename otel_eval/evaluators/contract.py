@@ -126,7 +126,7 @@ async def run(evaluator: Evaluator, interaction: Interaction, context: Evaluatio
         if task is None or task.cancelling():
             raise
         return _broke(error)
-    except (Exception, SystemExit) as error:
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - the one boundary where anything may break
         if not _is_unavailable(error):
             return _broke(error)
         return Inconclusive(reason=error.reason, cause=error.cause)

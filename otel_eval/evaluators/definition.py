@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 import hashlib
 import inspect
 import json
@@ -97,23 +96,17 @@ def _filled(cell: types.CellType) -> bool:
     return True
 
 
-@functools.singledispatch
 def _bytecode(thing: Any) -> str:
-    return getattr(thing, "__qualname__", type(thing).__qualname__)
-
-
-@_bytecode.register
-def _(thing: types.FunctionType) -> str:
-    return _bytecode(thing.__code__)
-
-
-@_bytecode.register
-def _(thing: type) -> str:
-    functions = [item for item in vars(thing).values() if isinstance(item, types.FunctionType)]
-    return "".join(_bytecode(function) for function in functions)
-
-
-@_bytecode.register
-def _(thing: types.CodeType) -> str:
-    constants = [_bytecode(item) if isinstance(item, types.CodeType) else repr(item) for item in thing.co_consts]
-    return hashlib.sha256(thing.co_code).hexdigest() + repr((thing.co_names, constants))
+    """Code and constants, the same in every process of one Python version."""
+    if isinstance(thing, types.FunctionType):
+        return _bytecode(thing.__code__)
+    if isinstance(thing, types.CodeType):
+        return (
+            hashlib.sha256(thing.co_code).hexdigest() + repr(thing.co_names) + "".join(map(_bytecode, thing.co_consts))
+        )
+    if isinstance(thing, type):
+        return "".join(_bytecode(item) for item in vars(thing).values() if isinstance(item, types.FunctionType))
+    if isinstance(thing, tuple | frozenset):
+        items = map(_bytecode, thing)
+        return f"({','.join(sorted(items) if isinstance(thing, frozenset) else items)})"
+    return repr(thing)

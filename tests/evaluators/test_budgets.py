@@ -16,7 +16,7 @@ from otel_eval import (
 )
 from otel_eval.evaluators.contract import EvaluationContext, run
 from otel_eval.evaluators.errors import EvaluatorDefinitionError
-from otel_eval.interaction import Gap, GapKind, Interaction, Totals, Usage
+from otel_eval.interaction import Gap, GapKind, Interaction, ModelCall, Totals, Usage
 from otel_eval.outcome import describe
 from otel_eval.testing.interactions import interaction
 
@@ -73,9 +73,17 @@ async def test_whole_evidence(evaluator: Evaluator, judged: Interaction, said: s
         (should_use_at_most_tokens(50), tokens(input_tokens=51),
          "FAIL token-budget: expected at most 50 tokens, was at least 51 tokens"),
         (should_use_at_most_tokens(50), tokens(input_tokens=49),
-         "INCONCLUSIVE token-budget: no token count in the telemetry (as far as it was captured: "
+         "INCONCLUSIVE token-budget: no full token count in the telemetry (as far as it was captured: "
          "49 tokens of at most 50 tokens)"),
-        (should_use_at_most_tokens(50), tokens(), "INCONCLUSIVE token-budget: no token count in the telemetry"),
+        (should_use_at_most_tokens(50),
+         interaction(model_calls=[ModelCall(usage=Usage(input_tokens=1, output_tokens=2)), ModelCall()], input_tokens=1,
+                     output_tokens=2),
+         "INCONCLUSIVE token-budget: no full token count in the telemetry (as far as it was captured: "
+         "3 tokens of at most 50 tokens)"),
+        (should_use_at_most_tokens(50), interaction(model_calls=0, input_tokens=1, output_tokens=2,
+                                                    gaps=(Gap(field="model_calls", kind=GapKind.NOT_CAPTURED),)),
+         "PASS token-budget: 3 tokens of at most 50 tokens"),
+        (should_use_at_most_tokens(50), tokens(), "INCONCLUSIVE token-budget: no full token count in the telemetry"),
         (should_reply_within(1), interaction(ended_ns=None),
          "INCONCLUSIVE latency-budget: no usable start and end in the telemetry"),
         (should_reply_within(1), interaction(started_ns=5, ended_ns=4),

@@ -146,11 +146,28 @@ def less_reply(draw: st.DrawFn, whole: Interaction) -> Interaction:
     return dataclasses.replace(whole, reply=reply, gaps=gaps)
 
 
+NEAR = ["cat", "cats", "a cat", "at", "cat\n", "catat", CARD, CARD + "2", CARD + " 2", "12" + CARD, "1a " + CARD]
+
+
+@st.composite
+def cut_by_little(draw: st.DrawFn) -> tuple[Interaction, Interaction]:
+    """A reply and the same one with its last characters, or its first, missing: where mistakes about edges live."""
+    reply = draw(st.sampled_from(NEAR))
+    bare = Interaction(id="a-b", trace_id="a", span_id="b", reply=reply)
+    lost = draw(st.integers(0, 2))
+    if draw(st.booleans()):
+        gaps = (Gap(field="reply", kind=GapKind.TRUNCATED),)
+        return dataclasses.replace(bare, reply=reply[: len(reply) - lost], gaps=gaps), bare
+    if draw(st.booleans()):
+        return dataclasses.replace(bare, reply="[REDACTED]" + reply[lost:]), bare
+    return dataclasses.replace(bare, reply=reply[: len(reply) - lost] + "[REDACTED]"), bare
+
+
 @st.composite
 def less_of_a_call(draw: st.DrawFn, call: ToolCall) -> ToolCall:
     field = draw(st.sampled_from(["arguments", "result"]))
     value = getattr(call, field)
-    kind = draw(st.sampled_from(list(GapKind)))
+    kind = draw(st.sampled_from([GapKind.TRUNCATED, *GapKind]))
     left = None
     if kind is GapKind.TRUNCATED and isinstance(value, str):
         left = value[: draw(st.integers(0, len(value)))]
@@ -211,6 +228,14 @@ def test_more_of_the_reply_never_overturns_an_outcome(data: st.DataObject) -> No
     less = data.draw(less_reply(whole))
     for evaluator in REPLY_CHECKS:
         assert_stands(evaluator, less, whole)
+
+
+@settings(max_examples=150, deadline=None)
+@given(cut_by_little())
+def test_what_is_next_to_the_cut_never_overturns_an_outcome(pair: tuple[Interaction, Interaction]) -> None:
+    """The character that is missing may complete a word, a line or a number."""
+    for evaluator in REPLY_CHECKS:
+        assert_stands(evaluator, *pair)
 
 
 @settings(max_examples=300, deadline=None)

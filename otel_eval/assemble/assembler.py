@@ -41,12 +41,23 @@ def assemble_nodes(nodes: Iterable[Node], notes: Iterable[Note] = ()) -> tuple[I
     runs = {trace_id: runs_of(tree, _asked_alone) for trace_id, tree in trees.items()}
     evidence = [found for trace_runs in runs.values() for found in _evidence_of_runs(trace_runs)]
     evidence += _evidence_of_loops(trees, [run for trace_runs in runs.values() for run in trace_runs], evidence)
-    return with_totals([(found, interaction_of(found)) for found in sorted(evidence, key=_order)])
+    return with_totals([(found, interaction_of(found)) for found in _ordered(evidence)])
 
 
-def _order(evidence: Evidence) -> tuple[int, str, str]:
-    nodes = evidence.frames or evidence.nodes
-    return min(node.started_ns for node in nodes), evidence.trace_id, evidence.span_id
+def _ordered(evidence: Sequence[Evidence]) -> list[Evidence]:
+    parents = {found.id: found.parent_id for found in evidence}
+
+    def depth(found: Evidence) -> int:
+        levels, above = 0, found.parent_id
+        while above is not None and levels < len(parents):
+            levels, above = levels + 1, parents.get(above)
+        return levels
+
+    def order(found: Evidence) -> tuple[int, int, str, str]:
+        started_ns = min(node.started_ns for node in (found.frames or found.nodes))
+        return started_ns, depth(found), found.trace_id, found.span_id
+
+    return sorted(evidence, key=order)
 
 
 def _asked_alone(run: Run) -> str | None:

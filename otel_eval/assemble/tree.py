@@ -28,14 +28,15 @@ class Tree:
                 self.children.setdefault(parent.span_id, []).append(node)
 
     def _safe_parent(self, node: Node) -> Node | None:
-        """The parent, unless following parents leads back to the node: then it is a root."""
+        """The parent; of spans that are one another's parents the first is a root."""
         parent = self.by_id.get(node.parent_id) if node.parent_id is not None else None
-        seen, above = {node.span_id}, parent
-        while above is not None:
-            if above.span_id in seen:
-                return None
+        circle, seen, above = [node], {node.span_id}, parent
+        while above is not None and above.span_id not in seen:
             seen.add(above.span_id)
+            circle.append(above)
             above = self.by_id.get(above.parent_id) if above.parent_id is not None else None
+        if above is node and min(circle, key=lambda member: member.order) is node:
+            return None
         return parent
 
     def parent(self, node: Node) -> Node | None:

@@ -47,7 +47,10 @@ class Registry:
         for convention in self.conventions:
             if not _offered(convention, span):
                 continue
-            facts = convention.read(span)
+            try:
+                facts = convention.read(span)
+            except RecursionError:  # nested deeper than anybody writes but to break a reader
+                continue
             if facts is None:
                 continue
             facts = replace(facts, conventions=(convention.name,))
@@ -64,7 +67,10 @@ class Registry:
         if record.trace_id is None or record.span_id is None:
             return None
         for convention in self.conventions:
-            facts = None if convention.read_log is None else convention.read_log(record)
+            try:
+                facts = None if convention.read_log is None else convention.read_log(record)
+            except RecursionError:
+                continue
             if facts is not None:
                 facts = replace(facts, conventions=(convention.name,))
                 order = (record.time_ns, 0 if facts.output is None else 1, digest(repr(facts)))

@@ -6,6 +6,7 @@ Only containers that are known to hold JSON are decoded; a user may type ``{"a":
 from __future__ import annotations
 
 import ast
+import json
 import math
 import re
 from collections.abc import Iterable, Mapping
@@ -119,11 +120,9 @@ def _repr(value: str) -> Any:
     """A Python repr of plain containers, or JSON with NaN or bare control characters; None where it is neither."""
     if value.lstrip()[:1] not in ("{", "[", "("):
         return None
-    import json
-
     try:
         return json.loads(value, strict=False)
-    except ValueError:
+    except (ValueError, RecursionError):
         pass
     if len(value) > MAX_REPR_CHARS:
         return None

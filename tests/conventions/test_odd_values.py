@@ -1,0 +1,102 @@
+"""Whatever stands in the attributes, reading a span never raises: one odd span must not stop the rest."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from otel_eval.assemble.assembler import assemble
+from otel_eval.conventions.registry import facts_of, note_of
+from otel_eval.conventions.values import decode_leniently
+from otel_eval.interaction_json import from_json, to_json
+from otel_eval.signals import LogRecord, Scope, Span, SpanEvent
+
+KEYS = (
+    "gen_ai.operation.name", "gen_ai.input.messages", "gen_ai.output.messages", "gen_ai.system_instructions",
+    "gen_ai.tool.name", "gen_ai.tool.call.arguments", "gen_ai.tool.call.result", "gen_ai.response.finish_reasons",
+    "gen_ai.usage.input_tokens", "gen_ai.prompt", "gen_ai.prompt.0.content", "gen_ai.prompt.0.content.1",
+    "gen_ai.completion.0.role", "gen_ai.agent.name", "gen_ai.conversation.id", "openinference.span.kind",
+    "input.value", "output.value", "llm.input_messages.0.message.content", "llm.input_messages.x.message.role",
+    "llm.output_messages.1.message.tool_calls.0.tool_call.function.arguments", "metadata", "tool.parameters",
+    "pydantic_ai.all_messages", "pydantic_ai.new_message_index", "all_messages_events", "final_result", "events",
+    "model_request_parameters", "error.type", "llm.invocation_parameters", "agent_name", "tool_response",
+)  # fmt: skip
+WORDS = (
+    "", "chat", "invoke_agent", "execute_tool", "AGENT", "LLM", "TOOL", "CHAIN", "user", "assistant", "tool", "text",
+    "tool_call", "tool_call_response", "__REDACTED__", "{", "[1", '"', "42", "{'a': 1}", "null", "NaN", "\ud83d", "\x00",
+)  # fmt: skip
+FIELDS = (
+    "role", "content", "parts", "type", "tool_calls", "function", "name", "arguments", "id", "result", "response",
+    "kwargs", "data", "message", "messages", "text", "lc", "output", "args", "choices", "generations", "status",
+)  # fmt: skip
+
+plain = st.none() | st.booleans() | st.integers(-5, 5) | st.floats() | st.sampled_from(WORDS) | st.text(max_size=5)
+tree = st.recursive(
+    plain,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(FIELDS), inner, max_size=4),
+    max_leaves=12,
+)
+encoded = tree.map(lambda value: json.dumps(value)) | tree.map(repr) | tree.map(lambda v: json.dumps(json.dumps(v)))
+values = tree | encoded | encoded.map(lambda text: text[: len(text) // 2])
+attributes = st.dictionaries(st.sampled_from(KEYS), values, max_size=8)
+events = st.builds(
+    SpanEvent, st.sampled_from(("gen_ai.user.message", "gen_ai.choice", "exception", "gen_ai.content.prompt")), st.just(1), attributes
+)  # fmt: skip
+SCOPES = ("", "pydantic-ai", "openinference.instrumentation.langchain", "openinference.instrumentation.llama_index")
+spans = st.builds(
+    lambda attributes, events, scope, name, number: Span(
+        trace_id="a" * 32,
+        span_id=f"{number:016x}",
+        parent_id=f"{number // 2:016x}",
+        name=name,
+        attributes=attributes,
+        events=tuple(events),
+        scope=Scope(scope),
+        started_ns=number,
+        ended_ns=number + 1,
+    ),
+    attributes,
+    st.lists(events, max_size=2),
+    st.sampled_from(SCOPES),
+    st.sampled_from(("chat m", "invoke_agent a", "X.run", "agent run")),
+    st.integers(1, 20),
+)
+
+
+@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(spans, max_size=5))
+def test_no_attributes_break_the_assembler(some: list[Span]) -> None:
+    """Any values under any known keys give Interactions that can be stored and read again."""
+    for interaction in assemble(some):
+        written: Any = json.loads(json.dumps(to_json(interaction)))
+        assert from_json(written).id == interaction.id
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    attributes,
+    values,
+    st.sampled_from(("gen_ai.choice", "gen_ai.tool.message", "gen_ai.client.inference.operation.details")),
+)
+def test_no_log_record_breaks(told: dict[str, Any], body: Any, name: str) -> None:
+    """Any body and attributes of a GenAI log record can be read."""
+    note_of(LogRecord(trace_id="a" * 32, span_id="b" * 16, event_name=name, body=body, attributes=told))
+
+
+@pytest.mark.parametrize("text", ["[" * 5000 + "]" * 5000, '{"a":' * 3000 + "1" + "}" * 3000, "(" * 3000 + ")" * 3000])
+@pytest.mark.parametrize("key", ["gen_ai.input.messages", "gen_ai.tool.call.arguments", "input.value", "output.value"])
+def test_deep_nesting_is_survived(text: str, key: str) -> None:
+    """Nesting that exhausts a parser's stack is left as text."""
+    decode_leniently(text)
+    for kind in ("chat", "execute_tool"):
+        facts_of(
+            Span(
+                trace_id="a" * 32,
+                span_id="b" * 16,
+                attributes={key: text, "gen_ai.operation.name": kind, "openinference.span.kind": "CHAIN"},
+            )
+        )

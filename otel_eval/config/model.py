@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 
 from pydantic import Field, PrivateAttr
 
 from otel_eval.config.bindings import EvaluatorEntry, Role
 from otel_eval.config.document import Document
-from otel_eval.config.errors import ConfigError, Mistake, Path
+from otel_eval.config.errors import ConfigError, Mistake
+from otel_eval.config.errors import Path as KeyPath
 from otel_eval.config.judging import JudgeModel, Judges
 from otel_eval.config.sections import (
     Completion,
@@ -52,14 +54,14 @@ class Config(Section):
         """`ledger.url`, else the SQLite file in the storage directory. May hold a password: not for a log."""
         if self.ledger.url is not None:
             return self.ledger.url.get_secret_value()
-        return f"sqlite:///{self.storage.directory.removeprefix('./')}/ledger.db"
+        return f"sqlite:///{Path(self.storage.directory).expanduser() / 'ledger.db'}"
 
     @property
     def role_attributes(self) -> frozenset[str]:
         """The names of the attributes that roles are matched by: what of an agent span's attributes must be kept."""
         return frozenset(name for role in self.roles.values() for name in role.attributes)
 
-    def mistake(self, path: Path, message: str) -> Mistake:
+    def mistake(self, path: KeyPath, message: str) -> Mistake:
         """A mistake that shows only when something is made of the configuration; with its line, as the others."""
         return self._document.mistake(path, message)
 

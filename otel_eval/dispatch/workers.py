@@ -18,6 +18,7 @@ from otel_eval.dispatch.counting import count_stored, show_backlog, show_pause
 from otel_eval.dispatch.execution import Execution
 from otel_eval.dispatch.lanes import WINDOW, Lane
 from otel_eval.dispatch.plan import LanePlan, Planned
+from otel_eval.dispatch.reading import Reader
 from otel_eval.durations import format_duration
 from otel_eval.evaluators.contract import Evaluator
 from otel_eval.evaluators.criterion import JudgeEvaluator
@@ -72,6 +73,7 @@ class Workers:
         self._limit = limit
         self._max_wait_ns = round(max_wait * _SECOND_NS)
         self._ledger = ledger
+        self._reader = Reader(ledger)
         self._execution = execution
         self._guard = guard
         self._clock = clock
@@ -109,6 +111,7 @@ class Workers:
             await asyncio.wait((time_is_up, all_ended), return_when=asyncio.FIRST_COMPLETED)
             await _cancel({time_is_up, all_ended})
         await _cancel(self._running)
+        await self._reader.close()
 
     # Starting what may start
 
@@ -186,13 +189,15 @@ class Workers:
         return record
 
     async def _interaction(self, waiting: WaitingEvaluation) -> Interaction | None:
-        """The Interaction; None where it was deleted, or a newer revision is judged in its place.
+        """The Interaction; None where it was deleted, or a newer revision or one of another id is judged in its place.
 
         Read when its turn comes and not kept from before: what was deleted meanwhile is not sent to a judge.
         """
         try:
-            stored = await self._patiently(lambda: self._ledger.stored_interaction(waiting.interaction_id))
+            stored = await self._patiently(lambda: self._reader.stored_interaction(waiting.interaction_id))
         except KeyError:
+            stored = None
+        if stored is None or stored.interaction.id != waiting.interaction_id:
             await self._patiently(lambda: self._ledger.discard_waiting([waiting.evaluation_id]))
             return None
         return stored.interaction if stored.revision <= waiting.revision else None

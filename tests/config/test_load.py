@@ -223,6 +223,7 @@ judge_models: {m: {model: p/m, api_key: hush4, headers: {x: hush5}}}
 def test_the_ledger_is_in_the_storage_directory() -> None:
     """Unless ledger.url says otherwise, relative or absolute."""
     assert Config().ledger_url == "sqlite:///otel-eval-data/ledger.db"
+    assert parse("storage: {directory: ~/x}", {}).ledger_url == f"sqlite:///{Path.home()}/x/ledger.db"
     assert parse("storage: {directory: /var/lib/x}", {}).ledger_url == "sqlite:////var/lib/x/ledger.db"
 
 

@@ -462,3 +462,24 @@ async def test_what_was_deleted_is_not_sent_to_a_judge(pipeline: Pipeline) -> No
         await pipeline.ended(1)
         await until(lambda: pipeline.ledger.ledger.waiting() == ())
     assert evaluator.calls == [kept.id]
+
+
+async def test_an_interaction_under_a_new_id_is_judged_once(pipeline: Pipeline) -> None:
+    """What waited under the old id is let go: the new one has evaluations of its own."""
+    gate = asyncio.Event()
+
+    async def held(interaction: Interaction) -> Outcome:
+        await gate.wait()
+        return Passed("yes")
+
+    first, old, new = interaction(), interaction(), interaction()
+    models = {"p/one": {"model": "p/one", "max_concurrency": 1}}
+    evaluator = Asking(pipeline.clock, held)
+    async with pipeline.running({"j": (JUDGED, evaluator)}, judge_models=models) as dispatcher:
+        await dispatcher.accept([arrived(first)])
+        await dispatcher.accept([arrived(old)])
+        await dispatcher.accept([arrived(new)], aliases={old.id: new.id})
+        gate.set()
+        await pipeline.ended(2)
+        await until(lambda: pipeline.ledger.ledger.waiting() == ())
+    assert evaluator.calls == [first.id, new.id]

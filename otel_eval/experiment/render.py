@@ -34,7 +34,7 @@ def render(report: Report, color: bool | None) -> str:
     for attempt in report.attempts:
         if attempt.status is not Status.PASSED:
             lines += ["", *_attempt(attempt, paint)]
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines)
 
 
 class _Paint:
@@ -71,7 +71,7 @@ def _evaluators(report: Report, paint: _Paint) -> Iterator[str]:
     if not refs:
         return
     yield "evaluators"
-    width = min(max(len(ref.id) for ref in refs), 48)
+    width = min(max(len(ref.id) for ref in refs), 60)
     for ref in refs:
         yield f"  {_cut(ref.id, 80).ljust(width)}  {_tally(report.tally(ref.id), paint)}"
 

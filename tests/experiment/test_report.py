@@ -55,8 +55,7 @@ unready, run 1: ERROR
 silent, run 1: INCONCLUSIVE
   asked: I want my money back.
   reply: (none)
-  INCONCLUSIVE telemetry: no provider
-"""
+  INCONCLUSIVE telemetry: no provider"""
 
 
 def test_the_report_tells_people_what_came_out():

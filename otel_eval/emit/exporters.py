@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -38,58 +36,14 @@ from opentelemetry.sdk.metrics import (
 from opentelemetry.sdk.metrics.export import AggregationTemporality, MetricExporter
 from opentelemetry.sdk.metrics.view import ExplicitBucketHistogramAggregation
 
+from otel_eval.emit.answers import Answer, Exported, answer_of_grpc, answer_of_http
 from otel_eval.emit.settings import ExporterSettings, Signal, SignalSettings
 
 T = TypeVar("T")
 
 
-class Answer(StrEnum):
-    """What became of an export, and therefore what to do next."""
-
-    TAKEN = "taken"
-    UNAVAILABLE = "unavailable"
-    """Down, overloaded, or it does not know us (credentials): wait, then the same again."""
-    REFUSED = "refused"
-    """It will not take this content, ever: the specification forbids sending it again."""
-    UNKNOWN_SIGNAL = "unknown_signal"
-    """There is no such service or path: a backend that takes traces only, or a wrong endpoint."""
-
-
-@dataclass(frozen=True, slots=True)
-class Exported:
-    """How an export went. ``rejected`` items of a TAKEN one were thrown away by the endpoint, by its own word."""
-
-    answer: Answer
-    message: str = ""
-    rejected: int = 0
-
-
-_GRPC_ANSWERS = {
-    grpc.StatusCode.UNIMPLEMENTED: Answer.UNKNOWN_SIGNAL,
-    grpc.StatusCode.INVALID_ARGUMENT: Answer.REFUSED,
-    grpc.StatusCode.FAILED_PRECONDITION: Answer.REFUSED,
-    grpc.StatusCode.NOT_FOUND: Answer.REFUSED,
-    grpc.StatusCode.ALREADY_EXISTS: Answer.REFUSED,
-}
-_HTTP_ANSWERS = {
-    400: Answer.REFUSED,
-    413: Answer.REFUSED,
-    422: Answer.REFUSED,
-    404: Answer.UNKNOWN_SIGNAL,
-    405: Answer.UNKNOWN_SIGNAL,
-}
 _ONCE = frozenset({grpc.StatusCode.OK})
 """Codes at which the gRPC exporters try again by themselves: none that an error can have."""
-
-
-def answer_of_grpc(code: grpc.StatusCode) -> Answer:
-    """What a failed call means."""
-    return _GRPC_ANSWERS.get(code, Answer.UNAVAILABLE)
-
-
-def answer_of_http(status: int) -> Answer:
-    """What a response means. A redirect is no success: the exporters do not follow it, and nobody took the request."""
-    return Answer.TAKEN if 200 <= status < 300 else _HTTP_ANSWERS.get(status, Answer.UNAVAILABLE)
 
 
 class _Heard:

@@ -23,7 +23,8 @@ from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportM
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
 
 from otel_eval.clock import Clock
-from otel_eval.emit.exporters import Answer, Exported, answer_of_grpc, answer_of_http, channel_credentials
+from otel_eval.emit.answers import Answer, Exported, answer_of_grpc, answer_of_http
+from otel_eval.emit.exporters import channel_credentials
 from otel_eval.emit.otlp_json import to_protobuf
 from otel_eval.emit.outbox import Backoff
 from otel_eval.emit.settings import ExporterSettings, Signal, endpoint_for

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from otel_eval.clock import Clock
-from otel_eval.emit.exporters import Answer, Exported, OtlpSignalExporter
+from otel_eval.emit.answers import Answer, Exported
+from otel_eval.emit.exporters import OtlpSignalExporter
 from otel_eval.emit.verdicts import Verdicts
 from otel_eval.instruments import Recorder
 from otel_eval.ledger import AsyncLedger, LedgerUnavailable, OutboxEntry, Stored

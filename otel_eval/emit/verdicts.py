@@ -12,17 +12,9 @@ from collections.abc import Sequence
 
 from opentelemetry._logs import SeverityNumber
 from opentelemetry.context import Context
-from opentelemetry.sdk._logs import (
-    LoggerProvider,
-    LogRecordLimits,
-    LogRecordProcessor,
-    ReadableLogRecord,
-    ReadWriteLogRecord,
-)
+from opentelemetry.sdk._logs import ReadableLogRecord
 from opentelemetry.sdk.resources import Resource
-from opentelemetry.sdk.trace import ReadableSpan, SpanLimits, SpanProcessor, TracerProvider
-from opentelemetry.sdk.trace.id_generator import IdGenerator
-from opentelemetry.sdk.trace.sampling import ALWAYS_ON
+from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.trace import (
     Link,
     NonRecordingSpan,
@@ -44,11 +36,10 @@ from otel_eval.emit.attributes import (
     span_attributes,
 )
 from otel_eval.emit.placement import CHILD_WITHIN_NS, Placement, judge_span_ids, place
+from otel_eval.emit.private_sdk import ComputedIds, Emitted, Ended, logger_provider, tracer_provider
 from otel_eval.ledger.model import OutboxEntry
 from otel_eval.loop_guard import SCOPE_NAME, LoopGuard
 from otel_eval.outcome import Errored
-
-_UNLIMITED = SpanLimits.UNSET
 
 
 class Verdicts:
@@ -67,35 +58,25 @@ class Verdicts:
         self._child_within_ns = child_within_ns
         self._wording = wording or Wording()
         self._lock = threading.Lock()
-        self._ids = _ComputedIds()
-        self._spans = _Ended()
-        tracers = TracerProvider(
-            sampler=ALWAYS_ON,
-            resource=resource,
-            shutdown_on_exit=False,
-            id_generator=self._ids,
-            span_limits=_no_span_limits(),
-        )
-        tracers.add_span_processor(self._spans)
-        self._tracer = tracers.get_tracer(SCOPE_NAME, version)
-        self._events = _Emitted()
-        loggers = LoggerProvider(resource=resource, shutdown_on_exit=False, log_record_limits=_no_log_limits())
-        loggers.add_log_record_processor(self._events)
-        self._logger = loggers.get_logger(SCOPE_NAME, version)
+        self._ids = ComputedIds()
+        self._ended = Ended()
+        self._emitted = Emitted()
+        self._tracer = tracer_provider(resource, self._ids, self._ended).get_tracer(SCOPE_NAME, version)
+        self._logger = logger_provider(resource, self._emitted).get_logger(SCOPE_NAME, version)
 
     def spans(self, entries: Sequence[OutboxEntry]) -> tuple[ReadableSpan, ...]:
         """The evaluation span of each entry, followed by its judge calls'."""
         with self._lock:
             for entry in entries:
                 self._span(entry)
-            return self._spans.take()
+            return self._ended.take()
 
     def events(self, entries: Sequence[OutboxEntry]) -> tuple[ReadableLogRecord, ...]:
         """The ``gen_ai.evaluation.result`` event of each entry, on the judged span."""
         with self._lock:
             for entry in entries:
                 self._event(entry)
-            return self._events.take()
+            return self._emitted.take()
 
     def _span(self, entry: OutboxEntry) -> None:
         record, outcome = entry.record, entry.record.outcome
@@ -150,65 +131,6 @@ class Verdicts:
         )
 
 
-class _ComputedIds(IdGenerator):
-    """Gives the ids that were laid out just before the span is started."""
-
-    def __init__(self) -> None:
-        self._trace_id = 0
-        self._span_id = 0
-
-    def hand_out(self, trace_id: str, span_id: str) -> None:
-        self._trace_id = int(trace_id, 16)
-        self._span_id = int(span_id, 16)
-
-    def generate_trace_id(self) -> int:
-        return self._trace_id
-
-    def generate_span_id(self) -> int:
-        return self._span_id
-
-
-class _Ended(SpanProcessor):
-    """Keeps ended spans until they are taken, parents before children."""
-
-    def __init__(self) -> None:
-        self._ended: list[ReadableSpan] = []
-
-    def on_end(self, span: ReadableSpan) -> None:
-        self._ended.append(span)
-
-    def take(self) -> tuple[ReadableSpan, ...]:
-        taken, self._ended = tuple(self._ended), []
-        return taken
-
-
-class _Emitted(LogRecordProcessor):
-    """Keeps emitted log records until they are taken."""
-
-    def __init__(self) -> None:
-        self._emitted: list[ReadableLogRecord] = []
-
-    def on_emit(self, log_record: ReadWriteLogRecord) -> None:
-        self._emitted.append(
-            ReadableLogRecord(
-                log_record=log_record.log_record,
-                resource=log_record.resource or Resource.get_empty(),
-                instrumentation_scope=log_record.instrumentation_scope,
-                limits=log_record.limits,
-            )
-        )
-
-    def take(self) -> tuple[ReadableLogRecord, ...]:
-        taken, self._emitted = tuple(self._emitted), []
-        return taken
-
-    def shutdown(self) -> None:
-        """Nothing is held."""
-
-    def force_flush(self, timeout_millis: int = 30000) -> bool:
-        return True
-
-
 def _remote(trace_id: str, span_id: str) -> SpanContext:
     sampled = TraceFlags(TraceFlags.SAMPLED)
     try:
@@ -226,23 +148,3 @@ def _parent(placement: Placement) -> Context:
     if placement.parent_span_id is None:
         return Context()
     return _context(placement.trace_id, placement.parent_span_id)
-
-
-def _no_span_limits() -> SpanLimits:
-    return SpanLimits(
-        max_attributes=_UNLIMITED,
-        max_events=_UNLIMITED,
-        max_links=_UNLIMITED,
-        max_span_attributes=_UNLIMITED,
-        max_attribute_length=_UNLIMITED,
-        max_span_attribute_length=_UNLIMITED,
-    )
-
-
-def _no_log_limits() -> LogRecordLimits:
-    return LogRecordLimits(
-        max_attributes=LogRecordLimits.UNSET,
-        max_attribute_length=LogRecordLimits.UNSET,
-        max_log_record_attributes=LogRecordLimits.UNSET,
-        max_log_record_attribute_length=LogRecordLimits.UNSET,
-    )

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 from sqlalchemy import Connection
 
 from otel_eval.interaction import Interaction
-from otel_eval.ledger.errors import LedgerError
+from otel_eval.ledger.errors import LedgerError, LedgerUnavailable
 from otel_eval.ledger.ledger import Ledger
 from otel_eval.ledger.model import (
     Backlog,
@@ -41,6 +41,7 @@ class _Write:
     change: Callable[[Connection], Any]
     future: asyncio.Future[Any]
     loop: asyncio.AbstractEventLoop
+    stores_records: bool
 
 
 class AsyncLedger:
@@ -82,7 +83,7 @@ class AsyncLedger:
     def listening(self, listener: Callable[[tuple[Stored, ...]], None]) -> Iterator[None]:
         """Call ``listener`` on the event loop after each transaction that stored records, with what it stored.
 
-        It is called before the write returns to its caller; it must not block or raise.
+        It is called before the write returns, also where nobody waits for it any more; it must not block or raise.
         """
         self._listeners.append(listener)
         try:
@@ -94,7 +95,7 @@ class AsyncLedger:
 
     async def commit(self, batch: Batch) -> tuple[Stored, ...]:
         """See :meth:`Ledger.commit`."""
-        return self._told(await self._write(self.ledger.committing(batch)))
+        return await self._write(self.ledger.committing(batch), stores_records=bool(batch.records))
 
     async def finish(self, records: Sequence[EvaluationRecord]) -> tuple[Stored, ...]:
         """See :meth:`Ledger.finish`."""
@@ -195,18 +196,12 @@ class AsyncLedger:
 
     # The writer
 
-    def _told(self, stored: tuple[Stored, ...]) -> tuple[Stored, ...]:
-        if stored:
-            for listener in tuple(self._listeners):
-                listener(stored)
-        return stored
-
-    async def _write(self, change: Callable[[Connection], T]) -> T:
+    async def _write(self, change: Callable[[Connection], T], *, stores_records: bool = False) -> T:
         if self._closed:
             raise LedgerError("the ledger is closed")
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
-        self._writes.put(_Write(change, future, loop))
+        self._writes.put(_Write(change, future, loop, stores_records))
         return await future
 
     def _run(self) -> None:
@@ -231,24 +226,29 @@ class AsyncLedger:
         try:
             results = self.ledger.write_all([write.change for write in group])
         except Exception as error:  # noqa: BLE001 - handed to whoever awaits the write
-            if len(group) == 1:
-                _resolve(group[0], error=error)
-                return
+            alone = len(group) == 1
             for write in group:
-                self._commit([write])
+                if alone or isinstance(error, LedgerUnavailable):  # the database's fault is everybody's
+                    self._resolve(write, error=error)
+                else:
+                    self._commit([write])
             return
         for write, result in zip(group, results, strict=True):
-            _resolve(write, result=result)
+            self._resolve(write, result=result)
 
+    def _resolve(self, write: _Write, *, result: Any = None, error: Exception | None = None) -> None:
+        with contextlib.suppress(RuntimeError):  # the loop that asked is closed: nobody waits any more
+            write.loop.call_soon_threadsafe(self._settle, write, result, error)
 
-def _resolve(write: _Write, *, result: Any = None, error: Exception | None = None) -> None:
-    def settle() -> None:
-        if write.future.done():
-            return
-        if error is None:
-            write.future.set_result(result)
-        else:
-            write.future.set_exception(error)
-
-    with contextlib.suppress(RuntimeError):  # the loop that asked is closed: nobody waits any more
-        write.loop.call_soon_threadsafe(settle)
+    def _settle(self, write: _Write, result: Any, error: Exception | None) -> None:
+        """On the event loop: listeners first, then whoever awaits the write."""
+        try:
+            if error is None and write.stores_records:
+                for listener in tuple(self._listeners):
+                    listener(result)
+        finally:
+            if not write.future.done():
+                if error is None:
+                    write.future.set_result(result)
+                else:
+                    write.future.set_exception(error)

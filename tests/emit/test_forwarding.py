@@ -12,7 +12,7 @@ from google.protobuf import json_format
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-from otel_eval.emit.exporters import Answer
+from otel_eval.emit.answers import Answer
 from otel_eval.emit.forwarding import Forwarder
 from otel_eval.emit.otlp_json import to_protobuf
 from otel_eval.emit.settings import ExporterSettings

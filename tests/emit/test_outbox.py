@@ -17,7 +17,8 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
 )
 from opentelemetry.sdk.resources import Resource
 
-from otel_eval.emit.exporters import Answer, signal_exporter
+from otel_eval.emit.answers import Answer
+from otel_eval.emit.exporters import signal_exporter
 from otel_eval.emit.outbox import Backoff, Outbox
 from otel_eval.emit.settings import ExporterSettings, targets
 from otel_eval.emit.verdicts import Verdicts

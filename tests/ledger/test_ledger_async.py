@@ -61,6 +61,17 @@ async def test_listeners_hear_what_was_stored(url):
     assert [[done.change for done in stored] for stored in heard] == [[Change.NEW]]
 
 
+async def test_listeners_hear_of_a_write_that_nobody_waits_for(url):
+    """A task that was cancelled amid its write: what it stored is exported and counted all the same."""
+    heard = asyncio.Event()
+    async with await AsyncLedger.open(url) as ledger:
+        with ledger.listening(lambda stored: heard.set()):
+            task = asyncio.create_task(ledger.commit(batch(interaction())))
+            await asyncio.sleep(0)
+            task.cancel()
+            await asyncio.wait_for(heard.wait(), 10)
+
+
 async def test_closing_finishes_what_was_handed_in(url):
     """Writes that were begun are stored; later ones are refused."""
     ones = [interaction() for _ in range(20)]

@@ -11,11 +11,14 @@ from __future__ import annotations
 
 import asyncio
 import email.utils
+import functools
 import logging
 import os
 import random
 import re
+import threading
 import time
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -35,6 +38,7 @@ _REFUSED_FORMAT = (400, 415, 422)
 _DOWN = (401, 402, 403, 404, 408, 409, 425, 429)
 _FINAL = (401, 402, 403, 404)
 _LONGEST_REASON = 300
+_importing = threading.Lock()
 _LITELLM_PREFIX = re.compile(r"^(?:litellm\.\w+: )?(?:\w+Error: )?(?:\w+Exception - )?")
 
 
@@ -203,17 +207,29 @@ class _FormatRefused(Exception):
 
 
 def _litellm() -> Any:
-    """litellm, imported the quiet way. A setting that the user made in the environment stays."""
+    with _importing:
+        return _imported()
+
+
+@functools.cache
+def _imported() -> Any:
+    """litellm, imported the quiet way and warmed up. A setting that the user made in the environment stays.
+
+    Its first call imports some forty modules more, for most of a second: made here, with an answer that is given to it,
+    so that it is not made on the event loop. Blocks; to be called in a thread.
+    """
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
     os.environ.setdefault("LITELLM_LOCAL_ANTHROPIC_BETA_HEADERS", "True")
-    import litellm
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of pydantic, about litellm's own types: nothing that a user could act on
+        import litellm
 
-    if not getattr(litellm, "_quieted_by_otel_eval", False):
         for name in ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy"):
             logging.getLogger(name).setLevel(logging.CRITICAL)
         litellm.telemetry = False
         litellm.suppress_debug_info = True
-        litellm._quieted_by_otel_eval = True
+        nothing = [{"role": "user", "content": ""}]
+        asyncio.run(litellm.acompletion(model="openai/none", api_key="none", messages=nothing, mock_response="{}"))
     return litellm
 
 

@@ -26,10 +26,14 @@ def version_of(evaluator: Any) -> str:
         cls.__qualname__,
         json.dumps(configuration_of(evaluator), sort_keys=True),
     ]
-    if not cls.__module__.startswith("otel_eval."):
-        parts.append(source_of(cls))
+    parts += [source_of(base) for base in cls.__mro__ if _is_custom(base)]
     parts.append(str(getattr(cls, "semantics", 1)))
     return digest(*parts)[:VERSION_LENGTH]
+
+
+def _is_custom(cls: type) -> bool:
+    """Whether the class is a user's evaluator, or one that a user's is derived from."""
+    return not cls.__module__.startswith("otel_eval.") and hasattr(cls, "evaluate")
 
 
 def configuration_of(evaluator: Any) -> dict[str, Any]:

@@ -51,8 +51,18 @@ def load(path: str, options: Mapping[str, Any] | None = None) -> Evaluator:
 
 
 def installed() -> dict[str, EntryPoint]:
-    """The entry points of the group by their names, of every installed package."""
-    return {point.name: point for point in entry_points(group=ENTRY_POINT_GROUP)}
+    """The entry points of the group by their names, of every installed package.
+
+    Raises EvaluatorLoadError where two packages offer different evaluators under one name.
+    """
+    points: dict[str, EntryPoint] = {}
+    for point in entry_points(group=ENTRY_POINT_GROUP):
+        other = points.setdefault(point.name, point)
+        if other.value != point.value:
+            raise EvaluatorLoadError(
+                f"two packages offer {point.name!r}: {other.value} and {point.value}; give the path"
+            )
+    return points
 
 
 def _find(path: str) -> Any:

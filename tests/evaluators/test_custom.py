@@ -239,3 +239,12 @@ def test_an_entry_point_is_loaded_by_its_name(package: str, monkeypatch: pytest.
     assert load("house-style", {"greeting": "Hi"}).id == "house-style"
     with pytest.raises(EvaluatorLoadError, match="did you mean house-style"):
         load("house-stile")
+
+
+def test_two_packages_may_not_offer_one_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which of them would run must not depend on the order of installation."""
+    group = loading.ENTRY_POINT_GROUP
+    points = [importlib.metadata.EntryPoint("style", value, group) for value in ("a:A", "b:B")]
+    monkeypatch.setattr(loading, "entry_points", lambda group: points)
+    with pytest.raises(EvaluatorLoadError, match="two packages offer 'style': a:A and b:B; give the path"):
+        load("style")

@@ -155,3 +155,28 @@ def test_the_version_of_a_custom_class_is_of_its_source_and_configuration() -> N
     changed = made(1)
     changed.limit = 2  # type: ignore[attr-defined]
     assert changed.version != made(1).version
+
+
+def test_a_changed_base_class_is_a_changed_definition() -> None:
+    """What a class inherits from another of the user's decides too."""
+
+    def derived(base: type[Evaluator]) -> Evaluator:
+        class Derived(base):  # type: ignore[misc, valid-type]
+            pass
+
+        return Derived()
+
+    class Strict(Evaluator):
+        check = "style"
+
+        def evaluate(self, *_: object) -> Outcome:
+            return Passed("strict")
+
+    class Lax(Evaluator):
+        check = "style"
+
+        def evaluate(self, *_: object) -> Outcome:
+            return Passed("lax")
+
+    assert derived(Strict).version != derived(Lax).version
+    assert derived(Strict).version == derived(Strict).version

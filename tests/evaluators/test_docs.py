@@ -16,6 +16,7 @@ from otel_eval import EvaluationContext
 from otel_eval.evaluators.checks import CHECKS
 from otel_eval.evaluators.contract import run
 from otel_eval.evaluators.from_config import from_check
+from otel_eval.evaluators.label_judge import BUILTIN
 from otel_eval.outcome import describe
 from otel_eval.testing.interactions import interaction
 
@@ -67,3 +68,15 @@ async def test_every_python_example_runs(context: EvaluationContext, monkeypatch
     judged = interaction(reply="Hi, it was delivered.")
     assert describe(greets.check, await run(greets, judged, context)) == "PASS house-style: starts with Hi"
     assert describe(brief.check, await run(brief, judged, context)) == "PASS brevity: 4 words of at most 80"
+    said = describe("judge", await run(scope["apologizes"], judged, context))
+    assert said == "FAIL judge: the reply apologizes: scored 0.00, needed 0.50 — looked for sorry"
+
+
+def test_the_label_judges_that_ship_are_on_the_page() -> None:
+    """Each with the labels that pass and fail."""
+    for name, make in BUILTIN.items():
+        row = next(line for line in PAGE.splitlines() if f"`builtin: {name}`" in line)
+        judge = make()
+        assert f"`{judge.check}`" in row
+        for label in (*judge.passing, *judge.failing):
+            assert f"`{label}`" in row

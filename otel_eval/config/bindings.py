@@ -145,7 +145,8 @@ class EvaluatorEntry(Section):
     votes: Odd = 1
     """With `builtin`: how often the judge is asked; the majority counts."""
     judge_model: Text | None = None
-    """An entry of `judge_models`, or any litellm name; `default` without it."""
+    """An entry of `judge_models`, or any litellm name; `default` without it. With `use`, for evaluators that have a method
+    `with_model`."""
     enabled: Flag = True
     """`false` switches the evaluator off."""
     agents: Entries = Field(default_factory=dict)
@@ -169,5 +170,5 @@ class Role(Section):
 
     agents: Texts = ()
     """Names or globs."""
-    attributes: dict[str, str] = Field(default_factory=dict)
+    attributes: dict[str, Text] = Field(default_factory=dict)
     """Attributes of the agent span or its resource, all of which must have these values (globs allowed)."""

@@ -54,7 +54,7 @@ def build_evaluator(config: Config, name: str) -> Evaluator:
     if entry.judge is not None:
         return _criterion(config, entry).with_id(name)
     if entry.use is not None:
-        return load_custom(entry.use, entry.options).with_id(name)
+        return _custom(config, entry, entry.use).with_id(name)
     return _label_judge(config, name, entry).with_id(name)
 
 
@@ -126,6 +126,19 @@ def _criterion(config: Config, entry: EvaluatorEntry) -> Evaluator:
     if model is not None:
         judge = judge.with_model(model, stands_for=_stands_for(config, model))
     return judge.should_score_at_least(spec.criterion, spec.threshold, votes=spec.votes, requires=spec.requires)
+
+
+def _custom(config: Config, entry: EvaluatorEntry, path: str) -> Evaluator:
+    evaluator = load_custom(path, entry.options)
+    if entry.judge_model is None:
+        return evaluator
+    if isinstance(evaluator, LabelJudge):
+        return evaluator.with_model(entry.judge_model, stands_for=_stands_for(config, entry.judge_model))
+    with_model = getattr(evaluator, "with_model", None)
+    if with_model is None:
+        raise EvaluatorDefinitionError(f"{path} takes no judge_model: it has no method with_model(name)")
+    changed: Evaluator = with_model(entry.judge_model)
+    return changed
 
 
 def _label_judge(config: Config, name: str, entry: EvaluatorEntry) -> LabelJudge:

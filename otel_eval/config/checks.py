@@ -3,25 +3,20 @@ elsewhere is wrong; what is not of the expected shape is left to the models to c
 
 from __future__ import annotations
 
-import socket
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
-from urllib.parse import urlsplit
 
 from otel_eval.config.bindings import KINDS
 from otel_eval.config.errors import Path
 from otel_eval.config.mistakes import close, listed, look_up
 from otel_eval.config.sections import GrpcListener, HttpListener
-from otel_eval.config.values import split_address
+from otel_eval.emit.endpoints import same_listener
 from otel_eval.evaluators.errors import EvaluatorDefinitionError
 from otel_eval.evaluators.from_config import from_check
 from otel_eval.judges import template
 from otel_eval.judges.errors import JudgeConfigError
 from otel_eval.judges.prices import price_known
-
-_DEFAULT_PORTS = {"grpc": 4317, "http/protobuf": 4318}
-_JUDGES = ("builtin", "judge", "label_judge")
 
 
 class Fault(NamedTuple):
@@ -146,10 +141,10 @@ def _listening(tree: Any) -> Iterator[tuple[str, str]]:
 
 
 def _listeners(tree: Any) -> Iterator[Fault]:
-    addresses = [address for _, address in _listening(tree)]
+    addresses = [str(address) for _, address in _listening(tree)]
     if not addresses:
         yield Fault(("receivers", "otlp"), "nothing would listen: grpc and http are both disabled")
-    if len(addresses) == 2 and _same_place(*(split_address(str(address)) for address in addresses)):
+    if len(addresses) == 2 and same_listener(addresses[1], addresses[:1]):
         yield Fault(("receivers", "otlp", "http", "endpoint"), "the gRPC listener has that address already")
 
 
@@ -160,40 +155,19 @@ def _destinations(tree: Any, environ: Mapping[str, str]) -> Iterator[Fault]:
         tls = _mapping(destination, "tls")
         if (tls.get("cert_file") is None) != (tls.get("key_file") is None):
             yield Fault((*path, "tls"), "cert_file and key_file go together")
-        yield from _own(tree, (*path, "endpoint"), destination.get("endpoint"), destination.get("protocol"))
+        yield from _own(tree, (*path, "endpoint"), destination.get("endpoint"))
     if not _mapping(tree, "exporters", "otlp"):
         for name in ("ENDPOINT", "TRACES_ENDPOINT", "LOGS_ENDPOINT", "METRICS_ENDPOINT"):
-            variable, protocol = f"OTEL_EXPORTER_OTLP_{name}", environ.get("OTEL_EXPORTER_OTLP_PROTOCOL")
-            for fault in _own(tree, ("exporters", "otlp"), environ.get(variable), protocol):
+            variable = f"OTEL_EXPORTER_OTLP_{name}"
+            for fault in _own(tree, ("exporters", "otlp"), environ.get(variable)):
                 yield Fault(fault.path, f"{variable} is used where this is not given: {fault.message}")
 
 
-def _own(tree: Any, path: Path, endpoint: Any, protocol: Any) -> Iterator[Fault]:
+def _own(tree: Any, path: Path, endpoint: Any) -> Iterator[Fault]:
     """The fault of an endpoint that is a listener of ours: verdicts would come back in as telemetry, for ever."""
-    if not isinstance(endpoint, str):
+    if not isinstance(endpoint, str) or not endpoint.strip():
         return
-    target = _target(endpoint, protocol if isinstance(protocol, str) else "grpc")
     for name, address in _listening(tree):
-        if _same_place(target, split_address(str(address))):
+        if same_listener(endpoint, [str(address)]):
             place = f"receivers.otlp.{name}.endpoint, {address}"
             yield Fault(path, f"is our own listener ({place}): what is sent there would come straight back")
-
-
-def _target(endpoint: str, protocol: str) -> tuple[str, int] | None:
-    if "://" not in endpoint:
-        return split_address(endpoint)
-    try:
-        url = urlsplit(endpoint)
-        return (url.hostname or "", url.port or _DEFAULT_PORTS.get(protocol, 4317))
-    except ValueError:
-        return None
-
-
-def _same_place(one: tuple[str, int] | None, other: tuple[str, int] | None) -> bool:
-    if one is None or other is None or one[1] != other[1] or one[1] == 0:
-        return False
-    return one[0] == other[0] or (_is_local(one[0]) and _is_local(other[0]))
-
-
-def _is_local(host: str) -> bool:
-    return host.startswith("127.") or host in ("localhost", "::1", "0.0.0.0", "::", socket.gethostname())

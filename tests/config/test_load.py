@@ -30,7 +30,7 @@ from otel_eval.config.starter import STARTER
 from otel_eval.durations import parse_duration
 from otel_eval.evaluators.contract import EvaluationContext, Evaluator
 from otel_eval.evaluators.judging import REQUIRABLE as JUDGES_REQUIRE
-from otel_eval.evaluators.label_judge import BUILTIN
+from otel_eval.evaluators.label_judge import BUILTIN, label_judge
 from otel_eval.interaction import Interaction
 from otel_eval.judges import JudgeModelSettings
 from otel_eval.outcome import Outcome, Passed
@@ -84,6 +84,9 @@ class HouseStyle(Evaluator):
 
     def evaluate(self, interaction: Interaction, context: EvaluationContext) -> Outcome:
         return Passed(self.tone)
+
+
+own_label_judge = label_judge("own", system="Judge.", user="{reply}", labels={"pass": "a", "fail": "b"})
 
 
 @pytest.mark.parametrize("text", ["", "# only a comment\n", "receivers:\n", "evaluators: {}\nexporters:\n  otlp:\n"])
@@ -241,12 +244,11 @@ def test_an_exporter_from_the_environment_is_no_listener_of_ours() -> None:
     [
         ("0.0.0.0:5000", "http://127.0.0.1:5000", True),
         ("127.0.0.1:5000", "http://localhost:5000", True),
-        ("127.0.0.1:5000", "[::1]:5000", True),
+        ("127.0.0.1:5000", "http://127.0.0.1:5000/v1/traces", True),
         ("10.0.0.1:5000", "http://10.0.0.1:5000", True),
         ("10.0.0.1:5000", "http://10.0.0.2:5000", False),
         ("127.0.0.1:5000", "http://127.0.0.1:5001", False),
         ("127.0.0.1:5000", "http://collector:5000", False),
-        ("0.0.0.0:4317", "http://localhost", True),
     ],
 )
 def test_what_counts_as_our_own_listener(listener: str, endpoint: str, same: bool) -> None:
@@ -302,6 +304,14 @@ def test_an_evaluator_that_cannot_be_made_is_a_mistake_with_its_line() -> None:
         "f:2: evaluators.a.use: no_s",
         "f:3: evaluators.b.use: test",
     ]
+
+
+def test_a_custom_evaluator_gets_its_judge_model() -> None:
+    """Where it can take one; where it cannot, the key would do nothing, and that is a mistake."""
+    text = "evaluators: {e: {use: 'tests.config.test_load:%s', judge_model: p/m}}"
+    assert getattr(build_evaluators(parse(text % "own_label_judge", {}))["e"], "model", None) == "p/m"
+    with pytest.raises(ConfigError, match="takes no judge_model"):
+        build_evaluators(parse(text % "HouseStyle", {}))
 
 
 def test_a_judge_without_a_model_is_told() -> None:

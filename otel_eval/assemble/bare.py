@@ -100,20 +100,21 @@ def _chains(calls: Sequence[Call], trees: dict[str, Tree]) -> list[list[Call]]:
 def _continuations(calls: Sequence[Call]) -> dict[tuple[str, str], Call]:
     """For each call the one of the same turn that it continues."""
     by_prefix: dict[str, list[Call]] = {}
-    keys = {call.node.key: [message_key(message) for message in _spoken(call.input)] for call in calls}
+    prefixes = {call.node.key: _prefixes(_spoken(call.input)) for call in calls}
     for call in calls:
-        by_prefix.setdefault(_prefix_key(keys[call.node.key]), []).append(call)
+        if prefixes[call.node.key]:
+            by_prefix.setdefault(prefixes[call.node.key][-1], []).append(call)
     taken: dict[tuple[str, str], Call] = {}
     used: set[tuple[str, str]] = set()
     for call in sorted(calls, key=lambda call: call.node.order):
-        spoken, mine = _spoken(call.input), keys[call.node.key]
+        spoken, mine = _spoken(call.input), prefixes[call.node.key]
         best: Call | None = None
         for length in range(len(mine), 0, -1):
             if length < len(mine) and asks(spoken[length]):
                 break  # a user speaks: what is before belongs to an earlier turn
             candidates = [
                 other
-                for other in by_prefix.get(_prefix_key(mine[:length]), ())
+                for other in by_prefix.get(mine[length - 1], ())
                 if other.node.key != call.node.key
                 and other.node.order < call.node.order
                 and other.node.key not in used
@@ -185,8 +186,13 @@ def message_key(message: Message) -> str:
     return digest(message.role, (message.text or "").strip(), repr(calls), repr(results))
 
 
-def _prefix_key(keys: Sequence[str]) -> str:
-    return digest(*keys)
+def _prefixes(messages: Sequence[Message]) -> list[str]:
+    """For each message a key of the conversation up to and with it."""
+    keys, before = [], ""
+    for message in messages:
+        before = digest(before, message_key(message))
+        keys.append(before)
+    return keys
 
 
 def _place_untold(calls: Iterable[Call], chains: list[list[Call]], trees: dict[str, Tree]) -> None:

@@ -88,7 +88,13 @@ def _answer(open_calls: list[Asked], part: ToolResultPart) -> None:
 
 def merge(known: list[Asked], more: Sequence[Asked]) -> None:
     """Adds what another list of messages tells, each call once, also where the ids of the two lists differ."""
-    for call, match in _pairs(more, known, _KEYS):
+    by_id = {call.call_id: call for call in known if call.call_id is not None}
+    same = [(call, by_id.get(call.call_id) if call.call_id is not None else None) for call in more]
+    same = [(call, match) for call, match in same if match is not None and _alike(call.name, match.name)]
+    taken, placed = {id(match) for _, match in same}, {id(call) for call, _ in same}
+    rest = [call for call in more if id(call) not in placed]
+    pairs = _pairs(rest, [call for call in known if id(call) not in taken], _KEYS) if rest else []
+    for call, match in (*same, *pairs):
         if match is None:
             known.append(call)
             continue
@@ -99,7 +105,6 @@ def merge(known: list[Asked], more: Sequence[Asked]) -> None:
 
 
 _KEYS: tuple[Callable[[Asked, Asked], bool], ...] = (
-    lambda a, b: a.call_id is not None and a.call_id == b.call_id and _alike(a.name, b.name),
     lambda a, b: _alike(a.name, b.name) and canonical(a.arguments) == canonical(b.arguments),
     lambda a, b: _alike(a.name, b.name) and (a.arguments is None or b.arguments is None),
 )

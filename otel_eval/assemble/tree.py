@@ -28,14 +28,14 @@ class Tree:
                 self.children.setdefault(parent.span_id, []).append(node)
 
     def _safe_parent(self, node: Node) -> Node | None:
-        """The parent; of spans that are one another's parents the first is a root."""
+        """The parent; of spans that are one another's parents the first, an agent's if there is one, is a root."""
         parent = self.by_id.get(node.parent_id) if node.parent_id is not None else None
         circle, seen, above = [node], {node.span_id}, parent
         while above is not None and above.span_id not in seen:
             seen.add(above.span_id)
             circle.append(above)
             above = self.by_id.get(above.parent_id) if above.parent_id is not None else None
-        if above is node and min(circle, key=lambda member: member.order) is node:
+        if above is node and min(circle, key=_rank) is node:
             return None
         return parent
 
@@ -69,6 +69,10 @@ class Tree:
         if top.parent_id is not None and top.parent_id not in self.known:
             path.append(top.parent_id)
         return path[::-1]
+
+
+def _rank(node: Node) -> tuple[bool, tuple[int, int, str, str]]:
+    return node.kind() not in (Kind.AGENT, Kind.WORKFLOW), node.order
 
 
 def _below_left_out(node: Node, by_id: dict[str, Node]) -> bool:

@@ -282,7 +282,7 @@ def test_our_own_spans_and_evaluators_are_left_out() -> None:
 def test_a_model_call_without_any_agent_hangs_on_its_common_parent() -> None:
     """A bare loop below one span has that span's id, also while it has not arrived, and is then incomplete."""
     server = span("POST /chat", kind=2)
-    spans = [s for s in conversation(asked="hi", reply="hello", tools=["t"], parent=server)][1:]
+    spans = conversation(asked="hi", reply="hello", tools=["t"], parent=server)[1:]
     spans = [replace(s, parent_id=server.span_id) for s in spans]
     whole, part = only([server, *spans]), only(spans)
     assert whole.id == part.id == f"{server.trace_id}-{server.span_id}"

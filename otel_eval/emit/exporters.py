@@ -81,6 +81,14 @@ class _Heard:
             self.reset()
 
 
+class _Session(requests.Session):
+    """A session whose own authority comes before ``REQUESTS_CA_BUNDLE``, which requests would rather believe."""
+
+    def merge_environment_settings(self, url: Any, proxies: Any, stream: Any, verify: Any, cert: Any) -> Any:
+        own = self.verify if verify is None and isinstance(self.verify, str) else verify
+        return super().merge_environment_settings(url, proxies, stream, own, cert)
+
+
 class _Noting:
     """A stub that tells what the endpoint answered, and otherwise is the stub."""
 
@@ -156,7 +164,7 @@ def signal_exporter(target: SignalSettings) -> OtlpSignalExporter[Any]:
         return OtlpSignalExporter(
             target.signal, kind(heard, retryable_error_codes=_ONCE, **_grpc_options(target)), heard
         )
-    session = requests.Session()
+    session = _Session()
     session.hooks["response"].append(heard.http)
     kind = HttpSpanExporter if target.signal == "traces" else HttpLogExporter
     return OtlpSignalExporter(target.signal, kind(session=session, **_http_options(target)), heard)
@@ -172,7 +180,7 @@ def metric_exporter(target: SignalSettings) -> MetricExporter:
     if target.protocol == "grpc":
         # What is not taken now is in the next export as well: no reason to hold up a stop by trying again.
         return GrpcMetricExporter(retryable_error_codes=_ONCE, **_grpc_options(target), **options)
-    return HttpMetricExporter(**_http_options(target), **options)
+    return HttpMetricExporter(session=_Session(), **_http_options(target), **options)
 
 
 def _grpc_options(target: SignalSettings) -> dict[str, Any]:

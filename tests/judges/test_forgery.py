@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import gullible
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,6 +18,7 @@ from otel_eval.judges.layout import HEADINGS, quote
 from otel_eval.outcome import Failed
 from otel_eval.testing.interactions import interaction, tool_call
 from otel_eval.testing.models import label, verdict
+from tests.judges import gullible
 
 ATTACKS = [json.loads(line) for line in (Path(__file__).parent / "adversarial.jsonl").read_text().splitlines()]
 CRITERION = "the reply apologizes"

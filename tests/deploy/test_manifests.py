@@ -118,7 +118,7 @@ def test_replicas_in_the_ring_are_those_of_the_stateful_set() -> None:
         names = [name.split(":-")[1].rstrip("}") for name in exporter["resolver"]["static"]["hostnames"]]
         expected = [f"otel-eval-{index}.{replicas['serviceName']}:4317" for index in range(replicas["replicas"])]
         assert names == expected
-        assert exporter["routing_key"] == "traceID"
+        assert (exporter["routing_key"], exporter["routing_attributes"]) == ("attributes", ["otel_eval.route"])
 
 
 def test_pods_run_without_privileges_and_with_probes() -> None:

@@ -82,7 +82,7 @@ def _dropped(conversation: list[Facts]) -> bool:
 
 def _tells_tools(interaction: Interaction, evidence: Evidence) -> bool:
     """Whether the telemetry would show a tool call if there were one: by spans of tools, or in what the model answered."""
-    if interaction.tool_calls or evidence.tools or any(facts.output for facts in evidence.frame_facts()):
+    if interaction.tool_calls or evidence.tools or any(facts.output is not None for facts in evidence.frame_facts()):
         return True
     if interaction.failure is not None and not evidence.calls:
         return any(facts.input for facts in evidence.frame_facts())

@@ -164,9 +164,18 @@ def _reply(evidence: Evidence, failure: Failure | None) -> str | None:
         text = final_text(call.output)
         if text is not None:
             return text
+    if _last_words(evidence) == ():
+        return ""  # the model answered, and said nothing
     return _first(
         node.facts.reply for node in reversed(evidence.steps) if node.facts is not None and node.kind() is Kind.STEP
     )
+
+
+def _last_words(evidence: Evidence) -> tuple[Message, ...] | None:
+    """What the last model call put out, else the outermost frame; none is something else than not captured."""
+    if evidence.calls:
+        return max(evidence.calls, key=lambda call: (call.node.ended_ns, call.node.order)).facts.output
+    return _first(facts.output for facts in evidence.frame_facts())
 
 
 def _said(evidence: Evidence) -> str | None:

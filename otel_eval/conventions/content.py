@@ -13,6 +13,7 @@ from otel_eval.conventions.values import (
     decode,
     decode_leniently,
     first_number,
+    is_object,
     is_placeholder,
     plain,
     text,
@@ -94,7 +95,8 @@ class Content:
         return MISSING
 
     def messages(self, field: str, *keys: str, role: str = "user") -> tuple[Message, ...] | None:
-        """The messages of the first attribute that has any; None where there is none."""
+        """The messages of the first attribute that has any; none where one says that nothing was said; else None."""
+        told: tuple[Message, ...] | None = None
         for key in keys:
             raw = self.attributes.get(key)
             if raw is None:
@@ -111,7 +113,9 @@ class Content:
                 self.mark(field, GapKind.REDACTED)
             if messages:
                 return messages
-        return None
+            if _says_nothing(value):
+                told = ()
+        return told
 
     def instructions(self, *keys: str) -> str | None:
         """System instructions: a text, or the texts of parts or messages."""
@@ -138,6 +142,19 @@ class Content:
             )  # CrewAI: {"_truncated": true, "_original_size_bytes": …, "_preview": …}
             return True
         return False
+
+
+def _says_nothing(value: object) -> bool:
+    """Whether it is a list of messages that have nothing in them; a part without its content is a hidden one."""
+    items = value if isinstance(value, list) else []
+    return bool(items) and all(
+        is_object(item)
+        and "role" in item
+        and not item.get("parts")
+        and not item.get("content")
+        and not item.get("tool_calls")
+        for item in items
+    )
 
 
 def _hides(raw: object) -> bool:

@@ -12,7 +12,7 @@ from typing import Any
 from otel_eval.conventions.content import Content, usage_of
 from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind, Missing
 from otel_eval.conventions.messages import read_messages
-from otel_eval.conventions.payloads import input_payload, output_payload, tool_arguments, tool_outcome
+from otel_eval.conventions.payloads import Payload, input_payload, output_payload, tool_arguments, tool_outcome
 from otel_eval.conventions.trouble import failure_of, is_control_flow, tool_error_of
 from otel_eval.conventions.values import containers, decode_leniently, first_text, is_object, text, unflatten
 from otel_eval.interaction import GapKind, JsonValue, Message
@@ -71,6 +71,8 @@ def read(span: Span) -> Facts | None:
 def _agent(span: Span, kind: Kind, content: Content) -> Facts:
     attributes = span.attributes
     taken = input_payload(_shown(content, "input", "input.value"))
+    if taken == Payload():
+        taken = input_payload(attributes.get("crew_inputs"))  # CrewAI, on the kickoff
     given = output_payload(_shown(content, "output", "output.value"), structured=kind is Kind.AGENT)
     name = text(attributes.get("agent.name")) or _agent_in_metadata(attributes)
     node = first_text(attributes, ("graph.node.name", "graph.node.id")) if kind is Kind.AGENT else None

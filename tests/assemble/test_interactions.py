@@ -340,3 +340,13 @@ def test_attachments_are_named_not_inlined() -> None:
     found = only([agent_span(attributes={"gen_ai.input.messages": asked})])
     assert [(each.modality, each.mime_type, each.size) for each in found.attachments] == [("image", "image/png", 300)]
     assert found.asked == "what is this?"
+
+
+def test_an_empty_answer_is_empty_not_missing() -> None:
+    """A model that answered nothing gave an empty reply; a part whose content is not there was not captured."""
+    root = agent_span(asked="hi", reply=None)
+    silent = model_span(parent=root, messages=[message("user", "hi")], output=[{"role": "assistant", "parts": []}])
+    hidden = model_span(parent=root, output=[{"role": "assistant", "parts": [{"type": "text"}]}])
+    found = only([root, silent])
+    assert (found.reply, found.gap("reply")) == ("", None)
+    assert only([root, hidden]).reply is None

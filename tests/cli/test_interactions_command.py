@@ -1,0 +1,73 @@
+"""``otel-eval interactions`` prints what recordings hold."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from otel_eval.cli.interactions import Format, write
+from otel_eval.testing.otlp import otlp_request
+from otel_eval.testing.spans import Tool, conversation
+
+KEYS = {
+    "source", "id", "trace_id", "span_id", "parent_id", "agent", "role", "session", "asked", "reply", "failed", "failure",
+    "tool_calls", "model_calls", "usage", "gaps", "conventions", "started_ns", "ended_ns",
+}  # fmt: skip
+
+
+@pytest.fixture
+def recording(tmp_path: Path) -> Path:
+    """One request with one conversation."""
+    spans = conversation(asked="hi [bold]", reply="hello", tools=[Tool(name="look", arguments={"a": 1}, error="down")])
+    path = tmp_path / "a-traces.pb"
+    path.write_bytes(otlp_request(spans))
+    return path
+
+
+def printed(path: Path, format: Format) -> str:
+    """What the command prints."""
+    out = io.StringIO()
+    write([path], format, out)
+    return out.getvalue()
+
+
+def test_jsonl_has_one_line_per_interaction_with_the_documented_keys(recording: Path) -> None:
+    """Every key of the contract, and a failed call with its error and no result."""
+    (line,) = printed(recording, Format.JSONL).splitlines()
+    found = json.loads(line)
+    assert found.keys() >= KEYS
+    assert (found["source"], found["asked"], found["reply"], found["failed"]) == (
+        str(recording),
+        "hi [bold]",
+        "hello",
+        False,
+    )
+    (call,) = found["tool_calls"]
+    assert (call["name"], call["arguments"], call["result"]) == ("look", {"a": 1}, None)
+    assert "down" in call["error"]
+
+
+def test_json_is_one_array_of_the_same(recording: Path) -> None:
+    """The lines of jsonl, as one JSON array."""
+    assert json.loads(printed(recording, Format.JSON)) == [json.loads(printed(recording, Format.JSONL))]
+
+
+def test_the_table_shows_text_as_it_stands(recording: Path) -> None:
+    """What looks like markup in a message is not taken for markup."""
+    assert "[bold]" in printed(recording, Format.TABLE)
+
+
+def test_an_unreadable_path_ends_with_status_2(tmp_path: Path) -> None:
+    """The error names the file."""
+    bad = tmp_path / "bad.pb"
+    bad.write_bytes(b"\xff\xff")
+    run = subprocess.run(
+        [sys.executable, "-m", "otel_eval.cli.interactions", str(bad)], capture_output=True, text=True, check=False
+    )
+    assert run.returncode == 2
+    assert "bad.pb" in run.stderr

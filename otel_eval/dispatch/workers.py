@@ -10,30 +10,28 @@ import asyncio
 import contextlib
 import logging
 from collections import deque
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
-from typing import Any, TypeVar
+from collections.abc import Callable, Coroutine, Iterable, Mapping
+from typing import Any
 
 from otel_eval.clock import Clock
-from otel_eval.dispatch.counting import count_stored, show_backlog, show_pause
+from otel_eval.dispatch.counting import show_backlog, show_pause
 from otel_eval.dispatch.execution import Execution
 from otel_eval.dispatch.lanes import WINDOW, Lane
+from otel_eval.dispatch.patience import PatientLedger
 from otel_eval.dispatch.plan import LanePlan, Planned
-from otel_eval.dispatch.reading import Reader
 from otel_eval.durations import format_duration
 from otel_eval.evaluators.contract import Evaluator
 from otel_eval.evaluators.criterion import JudgeEvaluator
 from otel_eval.instruments import Recorder
 from otel_eval.interaction import Interaction
 from otel_eval.judges.errors import JudgeUnavailable
-from otel_eval.ledger import AsyncLedger, LedgerUnavailable, WaitingEvaluation
+from otel_eval.ledger import AsyncLedger, WaitingEvaluation
 from otel_eval.loop_guard import LoopGuard
 from otel_eval.outcome import Cause, Inconclusive
 from otel_eval.record import EvaluationRecord
 
-T = TypeVar("T")
 log = logging.getLogger("otel_eval.dispatch")
 
-_LEDGER_RETRY = 1.0
 _BACKLOG_EVERY = 5.0
 _SECOND_NS = 1_000_000_000
 
@@ -72,8 +70,7 @@ class Workers:
         self._turn = deque(self._lanes.values())
         self._limit = limit
         self._max_wait_ns = round(max_wait * _SECOND_NS)
-        self._ledger = ledger
-        self._reader = Reader(ledger)
+        self._ledger = PatientLedger(ledger, clock=clock, recorder=recorder)
         self._execution = execution
         self._guard = guard
         self._clock = clock
@@ -111,7 +108,7 @@ class Workers:
             await asyncio.wait((time_is_up, all_ended), return_when=asyncio.FIRST_COMPLETED)
             await _cancel({time_is_up, all_ended})
         await _cancel(self._running)
-        await self._reader.close()
+        await self._ledger.close()
 
     # Starting what may start
 
@@ -148,7 +145,7 @@ class Workers:
 
     async def _fill(self, lane: Lane, known: frozenset[str]) -> None:
         limit = WINDOW + len(known)
-        found = await self._patiently(lambda: self._ledger.waiting(limit, evaluators=lane.evaluators))
+        found = await self._ledger.waiting(limit, lane.evaluators)
         lane.filled(found, known, whole=len(found) < limit)
         self._pump()
 
@@ -176,7 +173,7 @@ class Workers:
 
     async def _evaluate(self, waiting: WaitingEvaluation) -> EvaluationRecord | None:
         """Its stored record; None where there is nothing left to judge. Raises JudgeUnavailable."""
-        interaction = await self._interaction(waiting)
+        interaction = await self._ledger.interaction(waiting)
         if interaction is None:
             return None
         evaluator = self._planned[waiting.evaluator].evaluator
@@ -188,34 +185,10 @@ class Workers:
         await self._finish([(record, interaction)])
         return record
 
-    async def _interaction(self, waiting: WaitingEvaluation) -> Interaction | None:
-        """The Interaction; None where it was deleted, or a newer revision or one of another id is judged in its place.
-
-        Read when its turn comes and not kept from before: what was deleted meanwhile is not sent to a judge.
-        """
-        try:
-            stored = await self._patiently(lambda: self._reader.stored_interaction(waiting.interaction_id))
-        except KeyError:
-            stored = None
-        if stored is None or stored.interaction.id != waiting.interaction_id:
-            await self._patiently(lambda: self._ledger.discard_waiting([waiting.evaluation_id]))
-            return None
-        return stored.interaction if stored.revision <= waiting.revision else None
-
     async def _finish(self, ended: list[tuple[EvaluationRecord, Interaction]]) -> None:
         for record, interaction in ended:
             self._ended(record, interaction)
-        stored = await self._patiently(lambda: self._ledger.finish([record for record, _ in ended]))
-        count_stored(self._recorder, stored)
-
-    async def _patiently(self, call: Callable[[], Awaitable[T]]) -> T:
-        """The ledger's answer, however long it takes to be there again: a verdict that was paid for is not thrown away."""
-        while True:
-            try:
-                return await call()
-            except LedgerUnavailable as error:
-                log.warning("the ledger is not available, trying again: %s", error)
-                await self._clock.sleep_until(self._clock.monotonic() + _LEDGER_RETRY)
+        await self._ledger.finish([record for record, _ in ended])
 
     # A model that is down
 
@@ -243,7 +216,7 @@ class Workers:
         expired = lane.take_expired(self._clock.now_ns(), self._max_wait_ns)
         ended = []
         for waiting in expired:
-            interaction = await self._interaction(waiting)
+            interaction = await self._ledger.interaction(waiting)
             if interaction is not None:
                 evaluator = self._planned[waiting.evaluator].evaluator
                 outcome = self._waited_in_vain(evaluator, lane.trouble)
@@ -266,7 +239,7 @@ class Workers:
         while True:
             await self._backlog_changed.wait()
             self._backlog_changed.clear()
-            backlog = await self._patiently(self._ledger.backlog)
+            backlog = await self._ledger.backlog()
             show_backlog(self._recorder, backlog, self._clock.now_ns())
             await self._clock.sleep_until(self._clock.monotonic() + _BACKLOG_EVERY)
             if backlog.count:

@@ -483,3 +483,35 @@ async def test_an_interaction_under_a_new_id_is_judged_once(pipeline: Pipeline) 
         await pipeline.ended(2)
         await until(lambda: pipeline.ledger.ledger.waiting() == ())
     assert evaluator.calls == [first.id, new.id]
+
+
+async def test_a_verdict_outlives_an_outage_of_the_ledger(pipeline: Pipeline) -> None:
+    """What a judge said is stored once the ledger takes it again; the judge is not asked a second time."""
+    full = False
+
+    async def answer(interaction: Interaction) -> Outcome:
+        nonlocal full
+        full = True
+        return Passed("yes")
+
+    evaluator = Asking(pipeline.clock, answer)
+    async with pipeline.running({"j": (JUDGED, evaluator)}) as dispatcher:
+        database = pipeline.ledger.ledger
+        write_all, refused = database.write_all, []
+
+        def sometimes(changes):
+            if full:
+                refused.append(1)
+                raise LedgerUnavailable("disk full")
+            return write_all(changes)
+
+        database.write_all = sometimes
+        await dispatcher.accept([arrived(interaction())])
+        await until(lambda: len(refused) > 0)
+        await pipeline.clock.run_for(3)
+        assert pipeline.records == []
+        full = False
+        async with asyncio.timeout(10):
+            while not pipeline.records:
+                await pipeline.clock.run_for(1)
+    assert (len(evaluator.calls), len(pipeline.records)) == (1, 1)

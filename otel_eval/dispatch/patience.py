@@ -1,0 +1,68 @@
+"""The ledger as workers need it: they wait until it is there again, since a verdict that was paid for is not thrown away."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from typing import TypeVar
+
+from otel_eval.clock import Clock
+from otel_eval.dispatch.counting import count_stored
+from otel_eval.dispatch.reading import Reader
+from otel_eval.instruments import Recorder
+from otel_eval.interaction import Interaction
+from otel_eval.ledger import AsyncLedger, Backlog, LedgerUnavailable, WaitingEvaluation
+from otel_eval.record import EvaluationRecord
+
+T = TypeVar("T")
+log = logging.getLogger("otel_eval.dispatch")
+
+_RETRY_AFTER = 1.0
+
+
+class PatientLedger:
+    """Reads and stores for evaluations that wait. A ledger that is not available costs time; nothing here raises for it."""
+
+    def __init__(self, ledger: AsyncLedger, *, clock: Clock, recorder: Recorder) -> None:
+        self._ledger = ledger
+        self._reader = Reader(ledger)
+        self._clock = clock
+        self._recorder = recorder
+
+    async def interaction(self, waiting: WaitingEvaluation) -> Interaction | None:
+        """The Interaction; None where it was deleted, or a newer revision or one of another id is judged in its place.
+
+        Read when its turn comes and not kept from before: what was deleted meanwhile is not sent to a judge.
+        """
+        try:
+            stored = await self._patiently(lambda: self._reader.stored_interaction(waiting.interaction_id))
+        except KeyError:
+            stored = None
+        if stored is None or stored.interaction.id != waiting.interaction_id:
+            await self._patiently(lambda: self._ledger.discard_waiting([waiting.evaluation_id]))
+            return None
+        return stored.interaction if stored.revision <= waiting.revision else None
+
+    async def finish(self, records: Sequence[EvaluationRecord]) -> None:
+        """Store the records in place of what waited for them, and count what that changed."""
+        count_stored(self._recorder, await self._patiently(lambda: self._ledger.finish(records)))
+
+    async def waiting(self, limit: int, evaluators: Collection[str]) -> tuple[WaitingEvaluation, ...]:
+        """The next ones of these evaluators."""
+        return await self._patiently(lambda: self._ledger.waiting(limit, evaluators=evaluators))
+
+    async def backlog(self) -> Backlog:
+        """How much waits, and since when."""
+        return await self._patiently(self._ledger.backlog)
+
+    async def close(self) -> None:
+        """Return once nothing is being read."""
+        await self._reader.close()
+
+    async def _patiently(self, call: Callable[[], Awaitable[T]]) -> T:
+        while True:
+            try:
+                return await call()
+            except LedgerUnavailable as error:
+                log.warning("the ledger is not available, trying again: %s", error)
+                await self._clock.sleep_until(self._clock.monotonic() + _RETRY_AFTER)

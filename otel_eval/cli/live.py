@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.markup import escape
 
+from otel_eval.cli.stored import printable
 from otel_eval.dispatch import Accepted
 from otel_eval.interaction import Interaction
 from otel_eval.ledger.model import Stored
@@ -87,5 +88,5 @@ def short(text: str | None, limit: int = SHORT) -> str:
     """One line of it, marked where it is cut."""
     if text is None:
         return "[dim](not captured)[/]"
-    line = " ".join(text.split())
+    line = printable(" ".join(text.split()))
     return escape(line if len(line) <= limit else line[: limit - 1] + "…")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import grpc
 
@@ -16,7 +17,7 @@ _METHODS = {
 async def send(endpoint: str, signal: str, bodies: Iterable[bytes]) -> None:
     """Send serialized export requests over gRPC, one after another. Raises grpc.RpcError where one is refused."""
     async with grpc.aio.insecure_channel(endpoint.removeprefix("http://")) as channel:
-        export = channel.unary_unary(_METHODS[signal])
+        export: Any = channel.unary_unary(_METHODS[signal])
         for body in bodies:
             await export(body)
 

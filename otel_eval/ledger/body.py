@@ -25,10 +25,11 @@ def load(text: str) -> Any:
 
 
 def column(text: str | None) -> str | None:
-    """Text fit for a column: a lone surrogate, which no database takes, becomes ``?`` there (the body keeps it)."""
-    if text is None or text.isascii():
+    """Text fit for a column: a lone surrogate, which no database takes, and a NUL, which PostgreSQL does not, become ``?``
+    there (the body keeps them)."""
+    if text is None or (text.isascii() and "\0" not in text):
         return text
-    return text.encode("utf-8", "replace").decode()
+    return text.replace("\0", "?").encode("utf-8", "replace").decode()
 
 
 def time_column(time_ns: int | None) -> int | None:

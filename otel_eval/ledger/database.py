@@ -36,7 +36,7 @@ class Database:
     @classmethod
     def open(cls, url: str, *, create: bool = True) -> Database:
         """Connect, make or migrate the tables. Raises LedgerNotFound, LedgerFormatError or LedgerUnavailable."""
-        parsed = _parse(url)
+        parsed = _with_driver(_parse(url))
         in_memory = parsed.get_backend_name() == "sqlite" and parsed.database in (None, "", ":memory:")
         if parsed.get_backend_name() == "sqlite" and not in_memory:
             _prepare_file(Path(str(parsed.database)), create=create)
@@ -83,6 +83,11 @@ def _parse(url: str) -> URL:
         raise LedgerError("the ledger's URL is not one that SQLAlchemy reads, such as sqlite:///ledger.db") from error
 
 
+def _with_driver(url: URL) -> URL:
+    """``postgresql://…`` is spoken by psycopg, whatever SQLAlchemy's own default is."""
+    return url.set(drivername="postgresql+psycopg") if url.drivername in ("postgresql", "postgres") else url
+
+
 def _engine(url: URL, in_memory: bool) -> Engine:
     sqlite = url.get_backend_name() == "sqlite"
     options: dict[str, Any] = {}
@@ -93,7 +98,8 @@ def _engine(url: URL, in_memory: bool) -> Engine:
     try:
         engine = create_engine(url, **options)
     except (NoSuchModuleError, ModuleNotFoundError) as error:
-        raise LedgerError(f"no driver for a ledger at {url.get_backend_name()}: {error}") from error
+        hint = "; pip install 'otel-eval[postgres]'" if url.get_backend_name() == "postgresql" else ""
+        raise LedgerError(f"no driver for a ledger at {url.get_backend_name()}: {error}{hint}") from error
     if sqlite:
         event.listen(engine, "connect", _set_up_sqlite)
         event.listen(engine, "begin", _begin_sqlite)

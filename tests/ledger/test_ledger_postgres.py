@@ -1,0 +1,153 @@
+"""The same ledger on PostgreSQL, by URL alone: on one that the machine has, or that OTEL_EVAL_TEST_POSTGRES_URL names.
+
+The tables of a ledger in the database that is named are emptied.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from otel_eval.ledger import (
+    AsyncLedger,
+    Batch,
+    Change,
+    Ledger,
+    LedgerFormatError,
+    LedgerUnavailable,
+    StoredInteraction,
+    WaitingEvaluation,
+)
+from otel_eval.outcome import Failed
+from otel_eval.testing.interactions import interaction
+from otel_eval.testing.records import evaluation_record
+
+pytest.importorskip("psycopg", reason="needs psycopg: pip install 'otel-eval[postgres]'")
+
+
+def tool(name: str) -> str | None:
+    """A program of PostgreSQL, which distributions keep off the PATH."""
+    places = sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{name}"), reverse=True)
+    return shutil.which(name) or (str(places[0]) if places else None)
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[str]:
+    """The URL of a PostgreSQL whose ledger tables may be emptied."""
+    if given := os.environ.get("OTEL_EVAL_TEST_POSTGRES_URL"):
+        yield given
+        return
+    initdb, pg_ctl = tool("initdb"), tool("pg_ctl")
+    if initdb is None or pg_ctl is None:
+        pytest.skip("needs PostgreSQL's initdb and pg_ctl, or OTEL_EVAL_TEST_POSTGRES_URL")
+    as_user: list[str] = []
+    directory = Path(tempfile.mkdtemp(prefix="otel-eval-pg-"))
+    if os.geteuid() == 0:  # PostgreSQL refuses to run as root
+        as_user = ["setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups"]
+        shutil.chown(directory, "nobody")
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+
+    def run(*command: str) -> None:
+        subprocess.run([*as_user, *command], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    try:
+        run(initdb, "-D", f"{directory}/data", "-A", "trust", "-U", "postgres", "--no-sync")
+        options = f"-p {port} -k {directory} -c listen_addresses=127.0.0.1 -c fsync=off"
+        run(pg_ctl, "-D", f"{directory}/data", "-o", options, "-l", f"{directory}/log", "-w", "start")
+        yield f"postgresql://postgres@127.0.0.1:{port}/postgres"
+        run(pg_ctl, "-D", f"{directory}/data", "-m", "immediate", "stop")
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+@pytest.fixture
+def ledger(server) -> Iterator[Ledger]:
+    """An empty ledger there."""
+    with Ledger.open(server) as opened:
+        tables = "interactions, aliases, records, waiting, outbox, budget"
+        opened.write(lambda connection: connection.exec_driver_sql(f"TRUNCATE {tables}"))
+        yield opened
+
+
+def stored(one, revision=1):
+    return StoredInteraction(interaction=one, revision=revision, digest=f"d{revision}")
+
+
+def test_what_is_stored_comes_back(ledger):
+    """An Interaction with times and texts that columns do not take, its record and its place in the outbox."""
+    one = interaction(started_ns=2**64 - 2_000_000_000, reply="nul \x00", agent="a\x00b")
+    record = evaluation_record(one, started_ns=1)
+    ledger.commit(Batch(interactions=(stored(one),), records=(record,)))
+    assert ledger.interaction(one.id) == one
+    assert ledger.evaluations(one.id) == (record,)
+    assert [entry.record for entry in ledger.unexported()] == [record]
+    assert ledger.known_traces([one.trace_id, "f" * 32]) == {one.trace_id}
+
+
+def test_revisions_aliases_and_the_current_record(ledger):
+    """The same rules as on SQLite."""
+    old, new = interaction(), interaction()
+    ledger.commit(Batch(interactions=(stored(old),), records=(evaluation_record(old),)))
+    ledger.commit(Batch(interactions=(stored(new, 2),), aliases={old.id: new.id}))
+    (done,) = ledger.finish([evaluation_record(new, outcome=Failed(explanation="no"), revision=2)])
+    assert (done.change, done.previous) == (Change.REVISED, "passed")
+    assert ledger.interaction(old.id) == new
+    assert [record.revision for record in ledger.current()] == [2]
+    assert ledger.next_revision(old.id, "d2") == (2, False)
+
+
+def test_what_waits_and_what_is_exported(ledger):
+    """Order, paging, postponement; marking empties the outbox; budgets add up."""
+    rows = [
+        WaitingEvaluation(
+            evaluation_id=name, interaction_id="i", evaluator="e", evaluator_version="1", check="judge", enqueued_ns=n
+        )
+        for n, name in enumerate("abc")
+    ]
+    ledger.commit(Batch(waiting=tuple(rows)))
+    ledger.postpone(["b"], 9)
+    assert [row.evaluation_id for row in ledger.waiting(after=(0, "a"), due_ns=5)] == ["c"]
+    assert ledger.backlog().count == 3
+    ledger.finish([evaluation_record(interaction())])
+    ledger.mark_exported(entry.sequence for entry in ledger.unexported())
+    assert ledger.outbox_size() == 0
+    ledger.add("m", "d", 0.25, 1)
+    ledger.add("m", "d", 0.5, 3)
+    assert ledger.spent("m", "d") == (0.75, 4)
+
+
+async def test_many_writers_share_it(ledger):
+    """Concurrent commits of the pipeline all arrive."""
+    async with AsyncLedger(ledger) as shared:
+        ones = [interaction() for _ in range(100)]
+        await asyncio.gather(
+            *(shared.commit(Batch(interactions=(stored(one),), records=(evaluation_record(one),))) for one in ones)
+        )
+        assert await shared.outbox_size() == 100
+
+
+def test_a_newer_format_refuses_to_open(server, ledger):
+    """As on SQLite; the version is in the database."""
+    ledger.write(lambda connection: connection.exec_driver_sql("UPDATE ledger_format SET version = 99"))
+    try:
+        with pytest.raises(LedgerFormatError, match="format 99"):
+            Ledger.open(server)
+    finally:
+        ledger.write(lambda connection: connection.exec_driver_sql("UPDATE ledger_format SET version = 1"))
+
+
+def test_a_database_that_is_not_there_is_an_error_without_the_password():
+    """Nothing secret in what may be logged."""
+    with pytest.raises(LedgerUnavailable) as raised:
+        Ledger.open("postgresql://user:s3cret@127.0.0.1:1/ledger")
+    assert "s3cret" not in str(raised.value)

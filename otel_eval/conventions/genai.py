@@ -8,11 +8,12 @@ Source: semantic conventions 1.26 to 1.41 and semantic-conventions-genai (2026);
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from otel_eval.conventions import events
 from otel_eval.conventions.content import Content, usage_of
-from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind, fill
+from otel_eval.conventions.facts import MISSING, NO_USAGE, Convention, Facts, Kind, fill
 from otel_eval.conventions.messages import read_messages, results_in
 from otel_eval.conventions.trouble import error_in_result, failure_of, is_control_flow, tool_error_of
 from otel_eval.conventions.values import decode_leniently, first_text, is_object, text, unflatten
@@ -81,28 +82,29 @@ def read(span: Span) -> Facts | None:
     if kind is None:
         return None
     attributes, content = span.attributes, Content.of(span)
-    facts = Facts(
-        kind=kind,
-        agent=text(attributes.get("gen_ai.agent.name")),
-        weak_agent=_weak_agent(span, kind),
-        session=text(attributes.get("gen_ai.conversation.id")),
-        input=_input(content),
-        output=_output(content),
-        system=content.instructions("gen_ai.system_instructions"),
-        failure=None if kind is Kind.TOOL else failure_of(span) or _told_by_finish(attributes),
-        control_flow=is_control_flow(span),
-        setting=next((setting for scope, setting in SETTINGS.items() if span.scope.name.startswith(scope)), SETTING),
-    )
-    if kind is Kind.TOOL:
-        facts = fill(facts, _tool(span, content))
-    elif kind in (Kind.MODEL, Kind.AGENT, Kind.WORKFLOW, Kind.STEP):
-        facts = fill(facts, _model(span, kind))
-    told = events.facts_of_events(span.events)
-    if told is not None and kind is Kind.TOOL:
-        told = _tool_events(told)
-    if told is not None:
-        facts = fill(facts, told)
-    return fill(facts, Facts(kind=kind, marks=content.marks))
+    if kind is Kind.OTHER:
+        return Facts(kind=kind)
+    values: dict[str, Any] = {
+        "agent": text(attributes.get("gen_ai.agent.name")),
+        "weak_agent": _weak_agent(span, kind),
+        "session": text(attributes.get("gen_ai.conversation.id")),
+        "input": _input(content),
+        "output": _output(content),
+        "system": content.instructions("gen_ai.system_instructions"),
+        "control_flow": is_control_flow(span),
+        "setting": _setting_of(span.scope.name),
+    }
+    values |= _tool(span, content) if kind is Kind.TOOL else _model(span, kind)
+    facts = Facts(kind=kind, marks=content.marks, **values)
+    told = events.facts_of_events(span.events) if span.events else None
+    if told is None:
+        return facts
+    return fill(facts, _tool_events(told) if kind is Kind.TOOL else told)
+
+
+@lru_cache(maxsize=1024)
+def _setting_of(scope: str) -> str:
+    return next((setting for start, setting in SETTINGS.items() if scope.startswith(start)), SETTING)
 
 
 def kind_of(span: Span) -> Kind | None:
@@ -168,6 +170,9 @@ def _flattened(content: Content, field: str, prefix: str, role: str) -> tuple[Me
 def _told_by_finish(attributes: Mapping[str, Any]) -> Failure | None:
     """A finish reason ``error`` is a failure; the text beside it is its message (Agno, Mastra)."""
     reasons = finish_reasons_of(attributes)
+    raw = attributes.get("gen_ai.output.messages")
+    if "error" not in reasons and isinstance(raw, str) and '"error"' not in raw:
+        return None
     output = decode_leniently(attributes.get("gen_ai.output.messages"))
     messages = [item for item in output if is_object(item)] if isinstance(output, list) else []
     for message in messages:
@@ -187,19 +192,20 @@ def finish_reasons_of(attributes: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(str(reason) for reason in raw if reason) if isinstance(raw, list) else ()
 
 
-def _model(span: Span, kind: Kind) -> Facts:
+def _model(span: Span, kind: Kind) -> dict[str, Any]:
     attributes = span.attributes
-    return Facts(
-        kind=kind,
-        model=first_text(attributes, ("gen_ai.response.model", "gen_ai.request.model")),
-        response_id=text(attributes.get("gen_ai.response.id")),
-        finish_reasons=finish_reasons_of(attributes),
-        usage=usage_of(attributes),
-        aggregated=kind is not Kind.MODEL,
-    )
+    usage = usage_of(attributes)
+    return {
+        "failure": failure_of(span) or _told_by_finish(attributes),
+        "model": first_text(attributes, ("gen_ai.response.model", "gen_ai.request.model")),
+        "response_id": text(attributes.get("gen_ai.response.id")),
+        "finish_reasons": finish_reasons_of(attributes),
+        "usage": NO_USAGE if usage == NO_USAGE else usage,
+        "aggregated": kind is not Kind.MODEL,
+    }
 
 
-def _tool(span: Span, content: Content) -> Facts:
+def _tool(span: Span, content: Content) -> dict[str, Any]:
     attributes = span.attributes
     name = text(attributes.get("gen_ai.tool.name")) or span.name.removeprefix("execute_tool ").removeprefix(
         "tools/call "
@@ -211,14 +217,13 @@ def _tool(span: Span, content: Content) -> Facts:
         error = error_in_result(result)
     if error is None and attributes.get("gen_ai.tool.status") == "error":
         error = str(result) if result is not MISSING else span.status_message or "gen_ai.tool.status is error"
-    return Facts(
-        kind=Kind.TOOL,
-        tool=name or None,
-        arguments=content.json("arguments", "gen_ai.tool.call.arguments"),
-        result=result,
-        error=error,
-        call_id=None if call_id in ("<not specified>", "unknown") else call_id,
-    )
+    return {
+        "tool": name or None,
+        "arguments": content.json("arguments", "gen_ai.tool.call.arguments"),
+        "result": result,
+        "error": error,
+        "call_id": None if call_id in ("<not specified>", "unknown") else call_id,
+    }
 
 
 def _tool_events(told: Facts) -> Facts:

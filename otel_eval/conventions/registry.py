@@ -44,6 +44,7 @@ class Registry:
         if not self._may_be(span):
             return None
         found: Facts | None = None
+        names: list[str] = []
         for convention in self.conventions:
             if not _offered(convention, span):
                 continue
@@ -53,14 +54,16 @@ class Registry:
                 continue
             if facts is None:
                 continue
-            facts = replace(facts, conventions=(convention.name,))
+            names.append(convention.name)
             found = facts if found is None else fill(found, facts)
         if found is None or found.kind is Kind.OTHER:
             return None
-        if found.session is None or found.user_id is None:
-            session, user = session_of(span.attributes), user_of(span.attributes)
-            found = replace(found, session=found.session or session, user_id=found.user_id or user)
-        return found
+        return replace(
+            found,
+            conventions=tuple(names),
+            session=found.session or session_of(span.attributes),
+            user_id=found.user_id or user_of(span.attributes),
+        )
 
     def note_of(self, record: LogRecord) -> Note | None:
         """What the record says about the span that it names; None for an ordinary record."""

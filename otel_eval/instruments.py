@@ -192,12 +192,6 @@ INSTRUMENTS: tuple[Instrument, ...] = (
         description="Acknowledged OTLP requests that could not be decoded and were put aside.",
     ),
     Instrument(
-        name="otel_eval.requests.quarantined",
-        kind="counter",
-        unit="{request}",
-        description="Acknowledged requests that could not be decoded twice and were set aside.",
-    ),
-    Instrument(
         name="otel_eval.journal.bytes",
         kind="gauge",
         unit="By",

@@ -175,6 +175,16 @@ class Journal:
         """Forget the closed traces kept until before ``now_ns``; how many they were."""
         return await self._writer.submit(lambda connection: queries.expire(connection, now_ns))
 
+    async def forget(self, trace_ids: Iterable[str]) -> int:
+        """Delete what is kept of these traces, in quarantine too; how many files went from there.
+
+        A closed trace stays known as closed until it expires, so that its late spans start nothing. Entries that are not
+        yet released stay: they hold other traces too, and are gone within minutes.
+        """
+        chosen = tuple(trace_ids)
+        await self._writer.submit(lambda connection: queries.empty(connection, chosen))
+        return await asyncio.get_running_loop().run_in_executor(self._threads, self._files.quarantine.forget, chosen)
+
     async def quarantine(self, seq: int, reason: str) -> Path | None:
         """Move an entry out of the way, into a file; None where there is no such entry. Counted.
 

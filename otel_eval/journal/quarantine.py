@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 from otel_eval.journal.entry import Entry
@@ -25,17 +26,35 @@ class Quarantine:
         self._directory.mkdir(mode=0o700, exist_ok=True)
         name = f"{entry.seq:012d}-{entry.request.signal}.{_SUFFIX[entry.request.encoding]}"
         path = self._directory / name
+        _write(path, entry.request.body)  # first: whoever finds a reason finds the request
         _write(path.with_name(name + ".reason"), f"{reason}\n".encode(errors="replace"))
-        _write(path, entry.request.body)
         _sync(self._directory)
         self._prune()
         return path
 
+    def forget(self, trace_ids: Sequence[str]) -> int:
+        """Delete the requests in which one of these trace ids stands, raw or in hex; how many they were."""
+        needles = [needle for trace_id in trace_ids for needle in (bytes.fromhex(trace_id), trace_id.lower().encode())]
+        gone = 0
+        for reason in self._reasons():
+            content = reason.with_suffix("").read_bytes()
+            if any(needle in content or needle in content.lower() for needle in needles):
+                _remove(reason)
+                gone += 1
+        return gone
+
     def _prune(self) -> None:
-        reasons = sorted(self._directory.glob("*.reason"))
-        for reason in reasons[: -self._max_files]:
-            reason.with_suffix("").unlink(missing_ok=True)
-            reason.unlink(missing_ok=True)
+        for reason in self._reasons()[: -self._max_files]:
+            _remove(reason)
+
+    def _reasons(self) -> list[Path]:
+        """One file for each request, oldest first."""
+        return sorted(self._directory.glob("*.reason"))
+
+
+def _remove(reason: Path) -> None:
+    reason.with_suffix("").unlink(missing_ok=True)
+    reason.unlink(missing_ok=True)
 
 
 def _write(path: Path, content: bytes) -> None:

@@ -66,7 +66,7 @@ def check_protobuf(signal: Signal, body: bytes) -> Checked:
     try:
         checked = _CHECKS[signal](body)
     except DecodeError as error:
-        return _salvage(signal, body, error)
+        return salvage(signal, body, error)
     if checked.rejected * 2 > checked.items:
         refuse_other_signal(signal, Lean.FromString(body))
     return checked
@@ -155,8 +155,13 @@ def _data_points(metric: Metric) -> int:
     return 0 if kind is None else len(getattr(metric, kind).data_points)
 
 
-def _salvage(signal: Signal, body: bytes, error: DecodeError) -> Checked:
-    """Take the items that parse, out of a request that does not parse whole."""
+def salvage(signal: Signal, body: bytes, error: Exception) -> Checked:
+    """The request without the items that do not parse *whole*; they are counted as ``malformed``.
+
+    Checking before the acknowledgement stops at the fields of a span: text that is not UTF-8 inside an attribute shows
+    only when the request is decoded, and does not have to take the rest of its batch along. ``error`` is what decoding
+    said. Raises :class:`Refused` where nothing can be saved.
+    """
     reason = f"not an OTLP request of {signal}: {error}"
     try:
         request = Lean.FromString(body)

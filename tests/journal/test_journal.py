@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from otel_eval.journal import ClosedTrace, Entry, Journal, JournalClosed, JournalFull, JournalUnwritable, Request
+from otel_eval.journal.quarantine import Quarantine
 from otel_eval.testing.clock import ManualClock
 
 TRACE = "0af7651916cd43dd8448eb211c80319c"
@@ -166,6 +167,24 @@ async def test_an_entry_in_quarantine_is_a_file_and_no_entry(journal: Journal, t
     assert path.parent.stat().st_mode & 0o777 == 0o700
     assert journal.backlog_bytes == 0
     assert await journal.quarantine(seq, "again") is None
+
+
+async def test_what_is_forgotten_is_nowhere(journal: Journal, tmp_path: Path) -> None:
+    """The kept blob and the files in quarantine go, in bytes or hex; that the trace is closed stays known."""
+    other = "b" * 32
+    for body in (bytes.fromhex(TRACE), TRACE.upper().encode(), bytes.fromhex(other)):
+        await journal.quarantine(await journal.append(request(b"broken " + body)), "broken")
+    await journal.keep_all([ClosedTrace(trace_id=each, until_ns=10, blob=b"spans") for each in (TRACE, other)])
+    assert await journal.forget([TRACE]) == 2
+    assert (await journal.kept(TRACE), await journal.kept(other)) == (b"", b"spans")
+    assert len(list((tmp_path / "data" / "quarantine").iterdir())) == 2  # the other's request and its reason
+
+
+def test_quarantine_is_bounded(tmp_path: Path) -> None:
+    """A sender that is always broken cannot fill the disk: the oldest go."""
+    quarantine = Quarantine(tmp_path / "quarantine", max_files=3)
+    paths = [quarantine.put(Entry(seq=seq, request=request(), received_ns=0), "broken") for seq in range(8, 13)]
+    assert sorted((tmp_path / "quarantine").glob("*.pb")) == paths[-3:]
 
 
 async def test_what_the_disk_refuses_is_an_error_and_not_kept(journal: Journal, tmp_path: Path) -> None:

@@ -15,9 +15,9 @@ from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 from otel_eval.journal import Signal
-from otel_eval.receive.decode import decode_logs, decode_traces
+from otel_eval.receive.decode import MalformedRequest, decode_logs, decode_traces
 from otel_eval.receive.refusal import Code, Refused
-from otel_eval.receive.soundness import check_protobuf
+from otel_eval.receive.soundness import check_protobuf, salvage
 from otel_eval.receive.soundness_json import check_json
 from tests.receive.kit import A_LOG, SPAN, TRACE, logs, metrics, span, traces
 
@@ -180,3 +180,22 @@ def test_logs_are_decoded_as_they_were_counted() -> None:
     checked = check_protobuf("logs", request.SerializeToString())
     assert [record.trace_id for record in decode_logs(checked.body)] == [TRACE.hex(), None]
     assert checked.taken == 1
+
+
+def test_text_that_is_not_utf8_costs_its_span_alone() -> None:
+    """It shows when the request is decoded; the rest of the batch can be saved then."""
+    name = b"\xff\xfe not text"
+    broken = span(name="").SerializeToString() + b"\x2a" + bytes([len(name)]) + name
+    body = traces(span(name="one"), broken, span(name="two"))
+    with pytest.raises(MalformedRequest) as error:
+        decode_traces(check_protobuf("traces", body).body)
+    saved = salvage("traces", body, error.value)
+    assert saved.odd == Counter(malformed=1)
+    assert [each.name for each in decode_traces(saved.body)] == ["one", "two"]
+
+
+def test_where_nothing_can_be_saved_the_request_is_refused() -> None:
+    """A batch of one broken span, or no batch at all."""
+    for body in (traces(b"\xff\xff"), b"noise"):
+        with pytest.raises(Refused):
+            salvage("traces", body, ValueError("no UTF-8"))

@@ -8,6 +8,7 @@ method may be called from any thread.
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -25,9 +26,10 @@ SESSION_ATTRIBUTES = (
     "langsmith.metadata.thread_id",
 )
 _MAX_STRAY_TRACES = 256
+_MAX_PAST_ATTEMPTS = 1024
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True, eq=False)
 class Evidence:
     """What is known of one attempt so far. ``open`` are spans that started and have not ended; ``adopted`` its other traces.
 
@@ -48,6 +50,19 @@ class Evidence:
     strays: int = 0
     """Spans that ended meanwhile and belong to no attempt, known once the attempt is released."""
 
+    @property
+    def traces(self) -> set[str]:
+        """Its own trace and those that it adopted."""
+        return {self.trace_id, *self.by_session, *self.by_time}
+
+
+@dataclass(frozen=True, slots=True)
+class _Past:
+    """By what an attempt that ended is known again."""
+
+    session: str
+    traces: frozenset[str]
+
 
 @dataclass(slots=True)
 class _Stray:
@@ -66,6 +81,7 @@ class Attribution:
         self._watched: list[Evidence] = []
         self._by_trace: dict[str, Evidence] = {}
         self._strays: dict[str, _Stray] = {}
+        self._past: deque[_Past] = deque(maxlen=_MAX_PAST_ATTEMPTS)
 
     @property
     def idle(self) -> bool:
@@ -79,11 +95,14 @@ class Attribution:
             self._by_trace[evidence.trace_id] = evidence
 
     def release(self, evidence: Evidence) -> None:
-        """Collect for it no longer. What strayed is forgotten with the last attempt."""
+        """Collect for it no longer; what still comes of it is nobody's. What strayed is forgotten with the last attempt."""
         with self._lock:
+            if evidence not in self._watched:
+                return
             self._watched.remove(evidence)
+            self._past.append(_Past(evidence.session, frozenset(evidence.traces)))
             evidence.strays = sum(len(stray.spans) for stray in self._strays.values())
-            for trace_id in (evidence.trace_id, *evidence.by_session, *evidence.by_time):
+            for trace_id in evidence.traces:
                 self._by_trace.pop(trace_id, None)
             if not self._watched:
                 self._strays.clear()
@@ -128,19 +147,25 @@ class Attribution:
         if (owner := self._by_session(attributes)) is not None:
             self._adopt(owner, trace_id, owner.by_session)
             return owner
-        if during and len(self._watched) == 1 and self._watched[0].exclusive:
+        if (
+            during
+            and len(self._watched) == 1
+            and self._watched[0].exclusive
+            and not self._is_past(trace_id, attributes)
+        ):
             owner = self._watched[0]
             self._adopt(owner, trace_id, owner.by_time)
             return owner
         return None
 
     def _by_session(self, attributes: Mapping[str, Any]) -> Evidence | None:
-        for name in SESSION_ATTRIBUTES:
-            if (session := attributes.get(name)) is not None:
-                found = next((evidence for evidence in self._watched if evidence.session == session), None)
-                if found is not None:
-                    return found
-        return None
+        sessions = _sessions(attributes)
+        return next((evidence for evidence in self._watched if evidence.session in sessions), None)
+
+    def _is_past(self, trace_id: str, attributes: Mapping[str, Any]) -> bool:
+        """Whether it is the work of an attempt that ended: a thread that ran into its timeout goes on unheard."""
+        sessions = _sessions(attributes)
+        return any(trace_id in past.traces or past.session in sessions for past in self._past)
 
     def _adopt(self, owner: Evidence, trace_id: str, how: set[str]) -> None:
         if not trace_id:
@@ -156,6 +181,10 @@ class Attribution:
         if not self._watched or len(self._strays) >= _MAX_STRAY_TRACES:
             return self._strays.get(trace_id)
         return self._strays.setdefault(trace_id, _Stray())
+
+
+def _sessions(attributes: Mapping[str, Any]) -> set[Any]:
+    return {value for name in SESSION_ATTRIBUTES if isinstance(value := attributes.get(name), str)}
 
 
 def _below(owner: Evidence, span: Span) -> Span:

@@ -85,13 +85,11 @@ class Run:
             return self._ended(job, attempt, started_ns, results=(_own(SETUP, unprepared),))
         watching = source.begin(attempt, time.time_ns())
         try:
-            with entered(attempt), source.inside(attempt):
-                answered = await ask(
-                    self._experiment.agent, job.case.command, self._experiment.reply, self._experiment.timeout
-                )
+            answered = await self._ask(source, attempt, job.case)
+            ended_ns = time.time_ns()
+            await source.settle(watching, failed=answered.failure is not None)
         finally:
-            evidence = await source.finish(watching)
-        ended_ns = time.time_ns()
+            evidence = source.release(watching)
         seen = observe(evidence)
         judged = None
         if seen.interaction is not None:
@@ -108,6 +106,11 @@ class Run:
             job, attempt, started_ns, ended_ns=ended_ns, results=results, interaction=judged, evaluators=evaluators,
             reply=answered.reply, traced_reply=differing(traced, answered.reply), notes=seen.notes,
         )  # fmt: skip
+
+    async def _ask(self, source: Source, attempt: CurrentAttempt, case: EvalCase) -> Answered:
+        experiment = self._experiment
+        with entered(attempt), source.inside(attempt):
+            return await ask(experiment.agent, case.command, experiment.reply, experiment.timeout)
 
     async def _prepare(self, case: EvalCase) -> Outcome | None:
         if self._experiment.prepare is None:

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import contextvars
 import inspect
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
+
+_Ending: TypeAlias = tuple[Any, BaseException | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,20 +44,39 @@ async def ask(
 async def _call(agent: Callable[[str], Any], command: str) -> Any:
     if _is_async(agent):
         return await agent(command)
-    returned, failure = await asyncio.to_thread(_in_thread, agent, command)
-    if failure is not None:
-        raise failure
+    returned, raised = await _in_thread(agent, command)
+    if raised is not None:
+        raise raised
     return await returned if inspect.isawaitable(returned) else returned
 
 
-def _in_thread(agent: Callable[[str], Any], command: str) -> tuple[Any, Exception | None]:
-    """A future cannot carry StopIteration, and never ends where it should: so exceptions are carried as values."""
+def _in_thread(agent: Callable[[str], Any], command: str) -> asyncio.Future[_Ending]:
+    """A thread of its own with the caller's context. Not the loop's executor: closing the loop would wait for one that hangs."""
+    loop = asyncio.get_running_loop()
+    ended: asyncio.Future[_Ending] = loop.create_future()
+    context = contextvars.copy_context()
+
+    def work() -> None:
+        ending = context.run(_to_the_end, agent, command)
+        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any longer
+            loop.call_soon_threadsafe(_hand_over, ended, ending)
+
+    threading.Thread(target=work, name="agent-under-test", daemon=True).start()
+    return ended
+
+
+def _to_the_end(agent: Callable[[str], Any], command: str) -> _Ending:
     try:
         return agent(command), None
-    except StopIteration as error:
+    except StopIteration as error:  # which a coroutine cannot raise
         return None, RuntimeError(f"the agent function raised StopIteration: {error}")
-    except Exception as error:  # noqa: BLE001 - raised again by the caller
+    except BaseException as error:  # noqa: BLE001 - raised again where it is waited for
         return None, error
+
+
+def _hand_over(ended: asyncio.Future[_Ending], ending: _Ending) -> None:
+    if not ended.done():
+        ended.set_result(ending)
 
 
 def _is_async(agent: Callable[[str], Any]) -> bool:

@@ -31,8 +31,12 @@ class Source(Protocol):
         """What surrounds the call of the agent function."""
         ...
 
-    async def finish(self, watching: Watching) -> Evidence:
-        """All of the attempt's evidence, once it is whole or not worth waiting for any longer."""
+    async def settle(self, watching: Watching, *, failed: bool) -> None:
+        """Return once the attempt's evidence is whole, or not worth waiting for; ``failed``: the agent raised."""
+        ...
+
+    def release(self, watching: Watching) -> Evidence:
+        """Collect for the attempt no longer, and give its evidence."""
         ...
 
     def no_telemetry(self, attempt: CurrentAttempt, evidence: Evidence) -> str:
@@ -113,15 +117,15 @@ class _ThisProcess:
         self._capture.attribution.watch(watching.evidence)
         return watching
 
-    async def finish(self, watching: Watching) -> Evidence:
+    async def settle(self, watching: Watching, *, failed: bool) -> None:
         """The trace is whole when every span that was seen starting has ended."""
         loop = asyncio.get_running_loop()
         deadline = loop.time() + self._patience
-        try:
-            while watching.evidence.open and await watching.change(deadline - loop.time()):
-                pass
-        finally:
-            self._capture.attribution.release(watching.evidence)
+        while watching.evidence.open and await watching.change(deadline - loop.time()):
+            pass
+
+    def release(self, watching: Watching) -> Evidence:
+        self._capture.attribution.release(watching.evidence)
         return watching.evidence
 
     def no_telemetry(self, attempt: CurrentAttempt, evidence: Evidence) -> str:

@@ -97,12 +97,13 @@ class _Wire:
         self._attribution.watch(watching.evidence)
         return watching
 
-    async def finish(self, watching: Watching) -> Evidence:
-        try:
-            while await watching.change(self._quiet(watching.evidence)):
-                pass
-        finally:
-            self._attribution.release(watching.evidence)
+    async def settle(self, watching: Watching, *, failed: bool) -> None:
+        """Where the agent raised, nothing more is judged: no patience is spent on it."""
+        while await watching.change(self._settings.settle if failed else self._quiet(watching.evidence)):
+            pass
+
+    def release(self, watching: Watching) -> Evidence:
+        self._attribution.release(watching.evidence)
         return watching.evidence
 
     def no_telemetry(self, attempt: CurrentAttempt, evidence: Evidence) -> str:

@@ -1,6 +1,7 @@
 import asyncio
 import contextvars
 import threading
+import time
 from dataclasses import FrozenInstanceError, dataclass
 
 import pytest
@@ -217,6 +218,26 @@ def test_an_agent_that_takes_too_long_failed():
     report = run(agent, telemetry=Shop().telemetry, timeout=0.02)
     assert report.results[0].describe() == "FAIL target: TimeoutError: no reply within 0.02 s"
     assert cancelled.is_set()
+
+
+def test_a_sync_agent_that_hangs_holds_nobody_up():
+    """Its thread cannot be cancelled, and is not waited for either: not after the attempt, not at the end."""
+    release = threading.Event()
+    started = time.monotonic()
+    report = run(lambda command: release.wait(60), telemetry=Shop().telemetry, timeout=0.02)
+    assert time.monotonic() - started < 30
+    release.set()
+    assert report.results[0].describe() == "FAIL target: TimeoutError: no reply within 0.02 s"
+
+
+def test_what_ends_a_test_or_a_program_passes_through_an_agent():
+    """pytest.fail and sys.exit are no failures of the agent."""
+
+    def agent(command: str) -> str:
+        pytest.fail("the test is over")
+
+    with pytest.raises(pytest.fail.Exception, match="the test is over"):
+        run(agent, telemetry=Shop().telemetry)
 
 
 def test_a_case_that_cannot_be_prepared_is_one_setup_result():

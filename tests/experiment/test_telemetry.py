@@ -1,3 +1,4 @@
+import asyncio
 import threading
 
 import pytest
@@ -187,6 +188,55 @@ def test_the_attempt_waits_for_every_span_that_it_saw_starting():
     threads[0].join()
     assert report.attempts[0].notes == ()
     assert not any("had not ended" in note for note in report.attempts[0].notes)
+
+
+@pytest.mark.parametrize("begins_a_trace", [True, False])
+def test_a_thread_that_ran_into_its_timeout_is_not_the_next_attempts(begins_a_trace):
+    """It goes on unheard: neither its trace nor its session is taken for work of the attempt that runs by then."""
+    shop, going, done = Shop(), threading.Event(), threading.Event()
+
+    def agent(command: str) -> str:
+        if command != "slow":
+            going.set()
+            done.wait(5)
+            return shop(command)
+        session = current_attempt().session_id
+        going.wait(5)
+        with shop.invocation("slow", "late", session=session, context=NEW_ROOT if begins_a_trace else None):
+            pass
+        done.set()
+        return "late"
+
+    cases = [EvalCase("slow", "slow"), EvalCase("next", "next", should_call_tool("getOrder"))]
+    slow, following = run(agent, shop.telemetry, cases=cases, timeout=0.3).attempts
+    assert slow.results[0].check == "target"
+    assert following.notes == ()
+    assert following.interaction.asked == "next"
+
+
+def test_a_cancelled_experiment_lets_go():
+    """Cancellation reaches the agent and leaves nothing watched behind: the next experiment is its own."""
+    shop = Shop()
+
+    async def main() -> None:
+        started = asyncio.Event()
+
+        async def forever(command: str) -> str:
+            shop.tracer.start_span("never ends")
+            started.set()
+            await asyncio.Event().wait()
+            return "never"
+
+        task = asyncio.create_task(Experiment(cases=[CASE], agent=forever, telemetry=shop.telemetry).run_async())
+        await started.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await asyncio.wait_for(task, 1)
+
+    asyncio.run(main())
+    report = run(shop, shop.telemetry)
+    assert report.passed
+    assert report.attempts[0].notes == ()
 
 
 def test_a_span_that_never_ends_is_noted():

@@ -1,6 +1,7 @@
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -69,7 +70,6 @@ def test_an_agent_that_knows_only_the_session_is_found_by_it():
 
 def test_an_agent_that_knows_nothing_is_found_by_time_when_alone():
     """What started during the attempt is its; what started before is not."""
-    import time
 
     def agent(command: str) -> str:
         attempt = current_attempt()
@@ -133,6 +133,18 @@ def test_silence_names_where_it_was_listened():
     assert result.check == "telemetry"
     assert "no span of this attempt arrived at http://127.0.0.1:" in result.outcome.reason
     assert "within 0.05 s" in result.outcome.reason
+
+
+def test_no_patience_is_spent_on_an_agent_that_raised():
+    """Its failure is the result, whatever else would come."""
+
+    def agent(command: str) -> str:
+        raise ConnectionError("refused")
+
+    started = time.monotonic()
+    report = run(agent, telemetry=OverOtlp(settle=0.01, patience=60))
+    assert report.results[0].describe() == "FAIL target: ConnectionError: refused"
+    assert time.monotonic() - started < 30
 
 
 @pytest.mark.parametrize(

@@ -65,15 +65,19 @@ def _is_phone(text: str) -> bool:
 class Pattern:
     """What one type of secret looks like; ``confirms`` decides what a regular expression cannot (a check digit).
 
-    Where the expression has a group ``secret``, that part alone is replaced.
+    Where the expression has a group ``secret``, that part alone is replaced. A text without any of the ``hints`` has no
+    match: most texts have none, and a search for a hint is some ten times faster than the expression.
     """
 
     kind: str
     expression: re.Pattern[str]
     confirms: Callable[[str], bool] = _always
+    hints: tuple[str, ...] = ()
 
     def redact(self, text: str) -> str:
         """The text with a marker in place of every match."""
+        if self.hints and not any(hint in text for hint in self.hints):
+            return text
         return self.expression.sub(self._replacement, text)
 
     def _replacement(self, match: re.Match[str]) -> str:
@@ -94,16 +98,22 @@ _KEYS = r"""
   | \b hf_ [A-Za-z0-9]{20,} \b
   | \b eyJ [A-Za-z0-9_-]{8,} \. eyJ [A-Za-z0-9_-]{8,} \. [A-Za-z0-9_-]*   # JWT
 """
+_KEY_HINTS = (
+    "-----BEGIN", "sk-", "AKIA", "ASIA", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "xox", "xapp-",
+    "AIza", "ya29.", "hf_", "eyJ",
+)  # fmt: skip
 _ASSIGNED = r"""
     (?: \b bearer \s+ | \b aws_secret_access_key ["']? \s* [=:] \s* ["']? ) (?P<secret> [A-Za-z0-9._~+/=-]{16,} )
 """
 BUILTIN = (
-    Pattern(API_KEY, re.compile(_KEYS, re.VERBOSE | re.DOTALL)),
+    Pattern(API_KEY, re.compile(_KEYS, re.VERBOSE | re.DOTALL), hints=_KEY_HINTS),
     Pattern(API_KEY, re.compile(_ASSIGNED, re.VERBOSE | re.IGNORECASE)),
-    Pattern(EMAIL, re.compile(r"(?<![\w.+-])\w[\w.+'-]{0,63}@(?:[\w-]{1,63}\.){1,8}[A-Za-z]{2,24}(?![\w-])")),
+    Pattern(
+        EMAIL, re.compile(r"(?<![\w.+-])\w[\w.+'-]{0,63}@(?:[\w-]{1,63}\.){1,8}[A-Za-z]{2,24}(?![\w-])"), hints=("@",)
+    ),
     Pattern(IBAN, re.compile(r"\b[A-Z]{2}[0-9]{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?\b"), passes_mod_97),
     Pattern(PAYMENT_CARD, re.compile(r"(?<![\d.])(?<!\d[ -])[2-6](?:[ -]?\d){12,18}(?![ -]?\d)"), _is_card),
-    Pattern(PHONE, re.compile(r"(?<![\w+])\+[1-9](?:[ ().-]{0,2}\d){7,14}(?!\d)"), _is_phone),
+    Pattern(PHONE, re.compile(r"(?<![\w+])\+[1-9](?:[ ().-]{0,2}\d){7,14}(?!\d)"), _is_phone, hints=("+",)),
     Pattern(PHONE, re.compile(r"(?<![\w.-])(?:\([2-9]\d{2}\) ?|[2-9]\d{2}[-.])[2-9]\d{2}[-.]\d{4}(?![\w-]|\.\d)")),
 )
 """In the order in which they are applied: an IBAN before the card number that its digits may contain."""
@@ -146,7 +156,7 @@ class Redaction:
         return value
 
     def interaction(self, interaction: Interaction) -> Interaction:
-        """A copy that may leave the machine. Ids, names, times and counts stay."""
+        """A copy that may leave the machine: every text that a user, an agent, a model or a tool wrote is redacted."""
         return replace(
             interaction,
             session=self._optional(interaction.session),

@@ -106,6 +106,11 @@ class Budget:
         self._store = store
         self._under_way = Spent()
 
+    @property
+    def limited(self) -> bool:
+        """Whether there is anything to keep; where not, the store is left alone."""
+        return self._settings.daily_budget_usd is not None or self._settings.daily_budget_tokens is not None
+
     @contextlib.contextmanager
     def expecting(self, expected: Spent) -> Iterator[None]:
         """Count a call as under way until the block ends."""
@@ -117,9 +122,9 @@ class Budget:
 
     async def check(self, now_ns: int) -> None:
         """Raises BudgetSpent where nothing is left of the day's budget, calls under way included."""
-        usd, tokens = self._settings.daily_budget_usd, self._settings.daily_budget_tokens
-        if usd is None and tokens is None:
+        if not self.limited:
             return
+        usd, tokens = self._settings.daily_budget_usd, self._settings.daily_budget_tokens
         spent = await self._store.spent(self._name, utc_day(now_ns))
         if usd is not None and spent.usd + self._under_way.usd >= usd:
             raise BudgetSpent(f"budget spent: {self._name} may cost {usd:.2f} USD a day (UTC)")
@@ -127,7 +132,9 @@ class Budget:
             raise BudgetSpent(f"budget spent: {self._name} may use {tokens} tokens a day (UTC)")
 
     async def book(self, now_ns: int, used: Spent) -> None:
-        """Add what a call used."""
+        """Add what a call used, where there is a budget."""
+        if not self.limited:
+            return
         await self._store.add(self._name, utc_day(now_ns), used.usd, used.tokens)
 
 

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
 from otel_eval.clock import Clock
 from otel_eval.judges.budget import Budget, BudgetStore, Spent
 from otel_eval.judges.completion import Complete, ModelAnswer, ModelRequest
+from otel_eval.judges.errors import BudgetSpent, JudgeUnavailable
 from otel_eval.judges.limits import ModelLimits, estimated_tokens
 from otel_eval.judges.litellm_client import LitellmModel
+from otel_eval.judges.prices import known_prices
 from otel_eval.judges.settings import JudgeModelSettings, Prices
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,17 +33,29 @@ class Client:
 
     @contextlib.asynccontextmanager
     async def turn(self, request: ModelRequest, clock: Clock) -> AsyncIterator[Turn]:
-        """Wait for the call's turn. Raises BudgetSpent before waiting, and again where it was spent meanwhile."""
+        """Wait for the call's turn.
+
+        Raises BudgetSpent before waiting, and again where it was spent meanwhile; JudgeUnavailable where the budget's
+        store does not answer.
+        """
         tokens = estimated_tokens(request.system, request.user)
         if self.limits is None or self.budget is None:
             yield Turn(tokens=tokens, clock=clock, budget=None)
             return
-        await self.budget.check(clock.now_ns())
+        await self._check(self.budget, clock)
         async with self.limits.turn(tokens):
-            await self.budget.check(clock.now_ns())
+            await self._check(self.budget, clock)
             usd = 0.0 if self.prices is None else self.prices.cost(tokens, 0)
             with self.budget.expecting(Spent(usd, tokens)):
                 yield Turn(tokens=tokens, clock=clock, budget=self.budget)
+
+    async def _check(self, budget: Budget, clock: Clock) -> None:
+        try:
+            await budget.check(clock.now_ns())
+        except BudgetSpent:
+            raise
+        except Exception as error:
+            raise JudgeUnavailable(f"{self.model}: its budget cannot be read: {error}", model=self.model) from error
 
     async def aclose(self) -> None:
         """Close what the completion function holds open."""
@@ -60,7 +77,10 @@ class Turn:
             return
         known = answer.input_tokens is not None or answer.output_tokens is not None
         tokens = (answer.input_tokens or 0) + (answer.output_tokens or 0) if known else self.tokens
-        await self.budget.book(self.clock.now_ns(), Spent(answer.cost_usd or 0.0, tokens))
+        try:
+            await self.budget.book(self.clock.now_ns(), Spent(answer.cost_usd or 0.0, tokens))
+        except Exception as error:  # noqa: BLE001 - a verdict that was paid for is not thrown away over its bill
+            log.warning("a judge call could not be added to the day's budget: %s", error)
 
 
 def model_client(name: str, settings: JudgeModelSettings, store: BudgetStore) -> Client:
@@ -70,7 +90,14 @@ def model_client(name: str, settings: JudgeModelSettings, store: BudgetStore) ->
         complete=LitellmModel(settings, name),
         room=settings.max_output_tokens,
         fallbacks=settings.fallbacks,
-        prices=settings.prices,
+        prices=_expected_prices(settings),
         limits=ModelLimits(settings),
         budget=Budget(name, settings, store),
     )
+
+
+def _expected_prices(settings: JudgeModelSettings) -> Prices | None:
+    """What a call is expected to cost while it is under way; only a budget in dollars asks."""
+    if settings.prices is not None or settings.daily_budget_usd is None:
+        return settings.prices
+    return known_prices(settings.model)

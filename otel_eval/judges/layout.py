@@ -37,6 +37,7 @@ _LOOKALIKES = {
     "{": "❴", "}": "❵", ">": "›❯⟩˃",
 }  # fmt: skip
 _LATIN = str.maketrans({alike: latin for latin, all_alike in _LOOKALIKES.items() for alike in all_alike})
+_DECORATION = re.compile(r"[^\w:\[\]]|_")
 _MARKUP = re.compile(r"\x1b\[[0-9;]*[A-Za-z]|<[^<>]{0,80}>")
 _INVISIBLE = {"Mn", "Me", "Cf", "Cc"}
 
@@ -98,7 +99,7 @@ def _folded_headings(headings: tuple[str, ...]) -> tuple[str, ...]:
 
 def _skeleton(line: str) -> str:
     """The line as it looks: markup, compatibility forms, accents, invisible characters, look-alikes folded; trimmed."""
-    line = _MARKUP.sub("", line)
+    line = _MARKUP.sub("", line.strip())
     if line.isascii() and line.isprintable():
         return line.casefold().strip()
     decomposed = unicodedata.normalize("NFKD", line)
@@ -108,4 +109,4 @@ def _skeleton(line: str) -> str:
 
 def _letters(skeleton: str) -> str:
     """Letters and digits, with the colons and brackets that make a heading: no spacing, no decoration."""
-    return "".join(char for char in skeleton if char.isalnum() or char in ":[]")
+    return _DECORATION.sub("", skeleton)

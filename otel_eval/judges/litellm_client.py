@@ -4,14 +4,13 @@ litellm takes seconds to import and would fetch a price list from the internet: 
 in a thread, with its own copy of the list, its telemetry off and its logging quieted.
 
 Retries are ours, not ``litellm.Router``'s: the Router also sleeps after its last try, and holds a caller for as long as
-Retry-After says, where we would rather pause the model (docs/decisions).
+Retry-After says, where we would rather pause the model (docs/decisions/judge-retries.md).
 """
 
 from __future__ import annotations
 
 import asyncio
 import email.utils
-import functools
 import logging
 import os
 import random
@@ -39,6 +38,8 @@ _DOWN = (401, 402, 403, 404, 408, 409, 425, 429)
 _FINAL = (401, 402, 403, 404)
 _LONGEST_REASON = 300
 _importing = threading.Lock()
+_ready: Any = None
+"""litellm, once it is imported and warmed up."""
 _LITELLM_PREFIX = re.compile(r"^(?:litellm\.\w+: )?(?:\w+Error: )?(?:\w+Exception - )?")
 
 
@@ -58,7 +59,7 @@ class LitellmModel:
         self._answered_at = float("-inf")
 
     async def __call__(self, request: ModelRequest, /) -> ModelAnswer:
-        litellm = await asyncio.to_thread(_litellm)
+        litellm = _ready or await asyncio.to_thread(_litellm)
         began = asyncio.get_running_loop().time()
         for tries_left in range(self._settings.max_retries, -1, -1):
             try:
@@ -75,7 +76,7 @@ class LitellmModel:
 
     async def aclose(self) -> None:
         """Close litellm's connections; all of them, since it shares them between models."""
-        litellm = await asyncio.to_thread(_litellm)
+        litellm = _ready or await asyncio.to_thread(_litellm)
         await litellm.close_litellm_async_clients()
 
     def _own_trouble(self, error: JudgeUnavailable, began: float) -> JudgeError:
@@ -207,17 +208,19 @@ class _FormatRefused(Exception):
 
 
 def _litellm() -> Any:
-    with _importing:
-        return _imported()
-
-
-@functools.cache
-def _imported() -> Any:
     """litellm, imported the quiet way and warmed up. A setting that the user made in the environment stays.
 
     Its first call imports some forty modules more, for most of a second: made here, with an answer that is given to it,
     so that it is not made on the event loop. Blocks; to be called in a thread.
     """
+    global _ready
+    with _importing:
+        if _ready is None:
+            _ready = _imported()
+        return _ready
+
+
+def _imported() -> Any:
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
     os.environ.setdefault("LITELLM_LOCAL_ANTHROPIC_BETA_HEADERS", "True")
     with warnings.catch_warnings():
@@ -228,6 +231,7 @@ def _imported() -> Any:
             logging.getLogger(name).setLevel(logging.CRITICAL)
         litellm.telemetry = False
         litellm.suppress_debug_info = True
+        known_prices("")  # reads the list, which takes a moment
         nothing = [{"role": "user", "content": ""}]
         asyncio.run(litellm.acompletion(model="openai/none", api_key="none", messages=nothing, mock_response="{}"))
     return litellm

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from otel_eval.clock import Clock, SystemClock
-from otel_eval.identity import digest, span_id_of
+from otel_eval.identity import digest
 from otel_eval.instruments import NullRecorder, Recorder
 from otel_eval.judges.budget import BudgetStore, MemoryBudget
 from otel_eval.judges.client import Client, model_client
@@ -133,7 +133,7 @@ class Judges:
     def _client(
         self, model: str | None, settings: JudgeModelSettings | None, complete: CompletionFunction | None
     ) -> Client:
-        given = complete or given_completion()
+        given = given_completion() if complete is None else complete
         function = self._complete if given is None else as_complete(given)
         if function is not None:
             return Client(model=model or self._default or "completion function", complete=function)
@@ -202,9 +202,12 @@ class Judges:
 
     def _headers(self, conversation: Conversation) -> dict[str, str]:
         seed = conversation.evaluation_id
-        trace_id = digest("judge-trace", seed)[:32] if self._guard is None else self._guard.trace_id(seed)
+        if self._guard is None:
+            trace_id, span_id = digest("judge-trace", seed)[:32], digest("judge-span", conversation.id)[:16]
+        else:
+            trace_id, span_id = self._guard.trace_id(seed), self._guard.span_id(seed, conversation.id)
         return {
-            "traceparent": f"00-{trace_id}-{span_id_of(seed, conversation.id)}-01",
+            "traceparent": f"00-{trace_id}-{span_id}-01",
             "baggage": f"{BAGGAGE_KEY}={seed}",
         }
 

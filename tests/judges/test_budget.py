@@ -13,6 +13,7 @@ from otel_eval.judges import (
     BudgetSpent,
     BudgetStore,
     JudgeModelSettings,
+    JudgeUnavailable,
     MemoryBudget,
     ModelAnswer,
     ModelRequest,
@@ -136,6 +137,40 @@ async def test_a_call_that_fails_is_not_booked() -> None:
         async with asked.turn(REQUEST, clock):
             raise RuntimeError("down")
     await spend(asked, clock, ModelAnswer(text=""))
+
+
+class BrokenBudget:
+    """A store that is down."""
+
+    async def spent(self, model: str, day: str) -> Spent:
+        raise OSError("no store")
+
+    async def add(self, model: str, day: str, usd: float, tokens: int) -> None:
+        raise OSError("no store")
+
+
+class Unwritable(MemoryBudget):
+    """A store on a full disk."""
+
+    async def add(self, model: str, day: str, usd: float, tokens: int) -> None:
+        raise OSError("no store")
+
+
+async def test_without_a_budget_the_store_is_left_alone() -> None:
+    """Nothing is read or written for each call."""
+    await spend(client(BrokenBudget()), ManualClock(), ModelAnswer(text=""))
+
+
+async def test_a_budget_that_cannot_be_read_is_waited_for() -> None:
+    """Neither spent without looking, nor given up."""
+    with pytest.raises(JudgeUnavailable, match="m: its budget cannot be read: no store"):
+        await spend(client(BrokenBudget(), daily_budget_usd=1), ManualClock(), ModelAnswer(text=""))
+
+
+async def test_a_call_that_cannot_be_booked_keeps_its_answer(caplog: pytest.LogCaptureFixture) -> None:
+    """It was paid for; the log says what is missing from the bill."""
+    await spend(client(Unwritable(), daily_budget_usd=1), ManualClock(), ModelAnswer(text=""))
+    assert "could not be added to the day's budget: no store" in caplog.text
 
 
 async def test_no_more_calls_run_at_once_than_allowed() -> None:

@@ -25,12 +25,6 @@ def evaluation_id(
     return digest("evaluation", interaction_id, evaluator, evaluator_version, str(revision), str(attempt), *extra)[:32]
 
 
-def span_id_of(evaluation_id: str, part: str = "span") -> str:
-    """16 hex digits, never all zero: the id of the evaluation span, or of a span below it named by ``part``."""
-    span_id = digest("span-id", evaluation_id, part)[:16]
-    return span_id if int(span_id, 16) else "0000000000000001"
-
-
 def sampling_fraction(group: str, key: str) -> float:
     """A number in [0, 1) that is the same for the same pair on every replica: below the ratio means sampled in.
 

@@ -45,10 +45,12 @@ def _count_new(recorder: Recorder, record: EvaluationRecord) -> None:
         "otel_eval.outcome": record.outcome.name,
         "otel_eval.origin": record.origin.value,
     }
-    recorder.record("otel_eval.evaluations", 1, labels)
-    recorder.record("otel_eval.evaluation.duration", max(0, record.ended_ns - record.started_ns) / 1e9, labels)
+    judged = (record.trace_id, record.span_id)  # the exemplar: from a point in a graph to the trace
+    recorder.record("otel_eval.evaluations", 1, labels, judged=judged)
+    seconds = max(0, record.ended_ns - record.started_ns) / 1e9
+    recorder.record("otel_eval.evaluation.duration", seconds, labels, judged=judged)
     if isinstance(record.outcome, Evaluation) and record.outcome.score is not None:
-        recorder.record("otel_eval.evaluation.score", record.outcome.score, labels)
+        recorder.record("otel_eval.evaluation.score", record.outcome.score, labels, judged=judged)
 
 
 def _count_revised(recorder: Recorder, record: EvaluationRecord, previous: str) -> None:
@@ -57,7 +59,7 @@ def _count_revised(recorder: Recorder, record: EvaluationRecord, previous: str) 
         "otel_eval.outcome.from": previous,
         "otel_eval.outcome.to": record.outcome.name,
     }
-    recorder.record("otel_eval.evaluation.revised", 1, labels)
+    recorder.record("otel_eval.evaluation.revised", 1, labels, judged=(record.trace_id, record.span_id))
 
 
 def _target(agent: str | None, service: str | None, environment: str | None) -> dict[str, str]:

@@ -101,7 +101,14 @@ class Counts:
         self.by: Counter[tuple[str, str]] = Counter()
         self.last: dict[str, float] = {}
 
-    def record(self, name: str, amount: float = 1, labels: Mapping[str, str] | None = None) -> None:
+    def record(
+        self,
+        name: str,
+        amount: float = 1,
+        labels: Mapping[str, str] | None = None,
+        *,
+        judged: tuple[str, str] | None = None,
+    ) -> None:
         assert set(labels or {}) <= set(BY_NAME[name].labels), name
         self.last[name] = amount
         self.total[name] += 1
@@ -155,7 +162,7 @@ class Pipeline:
 
     async def ended(self, count: int) -> list[EvaluationRecord]:
         """The first ``count`` records, once there are that many."""
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while len(self.records) < count:
                 self._arrived.clear()
                 await self._arrived.wait()
@@ -169,6 +176,6 @@ class Pipeline:
 
 async def until(condition: Callable[[], bool]) -> None:
     """Return once the condition holds; other tasks run meanwhile."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while not condition():  # noqa: ASYNC110 - gives other tasks their turn, waits for no time
             await asyncio.sleep(0)

@@ -79,9 +79,10 @@ class ExperimentRunner:
 
     _settings: tuple[tuple[str, Any], ...] = ()
 
-    def cases(self, *cases: EvalCase) -> ExperimentRunner:
-        """These cases, after those given before."""
-        return self._with("cases", (*self._get("cases", ()), *cases))
+    def cases(self, *cases: EvalCase | Iterable[EvalCase]) -> ExperimentRunner:
+        """These cases (also as lists of them), after those given before."""
+        given = [one for each in cases for one in ((each,) if isinstance(each, EvalCase) else each)]
+        return self._with("cases", (*self._get("cases", ()), *given))
 
     def agent(self, agent: Agent, *, reply: Callable[[Any], Any] | None = None) -> ExperimentRunner:
         """The agent under test, and how its text is taken out of what it returns."""

@@ -124,9 +124,11 @@ def _spend(report: Report) -> Iterator[str]:
 def _attempt(attempt: Attempt, paint: _Paint) -> Iterator[str]:
     yield f"{_clean(attempt.case_id)}, run {attempt.run}: {paint.status(attempt.status)}"
     yield from attempt_lines(attempt)
+    checks = [result.check for result in attempt.results]
     for result in attempt.results:
         if not isinstance(result.outcome, Passed):
-            yield f"  {_result(result, paint)}"
+            name = f" [{_clean(result.evaluator.id)}]" if checks.count(result.check) > 1 else ""
+            yield f"  {_result(result, paint)}{name}"
 
 
 def attempt_lines(attempt: Attempt) -> Iterator[str]:

@@ -43,3 +43,13 @@ def test_an_agent_in_another_process_is_judged_over_otlp():
     assert done.returncode == 0, done.stdout + done.stderr
     assert "attempts  2 of 2 passed" in done.stdout
     assert "should_call_tool_with(getOrder, orderId, o_9)  1.00 (2 of 2 passed)" in done.stdout
+
+
+def test_adapted_label_judges_find_what_was_made_up():
+    """The label judges that ship can be copied and changed; their labels and reasons are in the report."""
+    done = run("label_judges")
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "child-safe          1.00 (1 of 1 passed)" in done.stdout
+    assert "FAIL label-judge: " in done.stdout
+    assert "The message says nothing of a café." in done.stdout
+    assert "It has what the document does not say." in done.stdout

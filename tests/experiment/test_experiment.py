@@ -348,6 +348,11 @@ def test_the_builder_says_the_same():
     assert len(report.attempts) == 4
     assert report.gate.parts[0].detail == "pass rate 1.00 over 4 attempts (1 case, 4 runs), required 0.75"
     assert begun.experiment().evaluators == ()
+    assert [case.id for case in begun.cases([EvalCase("b", "b")], EvalCase("c", "c")).experiment().cases] == [
+        "order",
+        "b",
+        "c",
+    ]
 
 
 async def test_the_builder_runs_in_a_running_loop_too():

@@ -10,7 +10,7 @@ from otel_eval.experiment.errors import GateNotPassed, UnreadableReport
 from otel_eval.experiment.gates import all_cases_should_pass, pass_rate_should_be_at_least, target_should_not_fail
 from otel_eval.experiment.report import Report
 from otel_eval.experiment.report_json import schema, to_dict
-from otel_eval.experiment.results import Attempt
+from otel_eval.experiment.results import Attempt, EvaluatorRef, Result
 from otel_eval.outcome import Failed, Passed
 
 EXPECTED = """\
@@ -87,6 +87,15 @@ def test_another_reply_in_the_trace_and_notes_are_shown():
     text = Report(attempts=(made,), gate=all_cases_should_pass().decide([made])).render(color=False)
     assert "  reply: No.\n  the trace's last text: Not at all!\n" in text
     assert "  note: a trace of its own joined by session id\n" in text
+
+
+def test_results_of_one_check_are_told_apart_by_their_evaluators():
+    """Two label judges have the same check: the line ends with the evaluator's id, where it is needed."""
+    refs = [EvaluatorRef(id=name, check="label-judge") for name in ("polite", "grounded")]
+    results = tuple(Result(evaluator=ref, outcome=Failed("so it is")) for ref in refs)
+    made = attempt(judge=Failed("x"), results=results)
+    lines = Report(attempts=(made,), gate=all_cases_should_pass().decide([made])).render(color=False).splitlines()
+    assert lines[-2:] == ["  FAIL label-judge: so it is [polite]", "  FAIL label-judge: so it is [grounded]"]
 
 
 def test_a_reply_cannot_draw_on_the_terminal():

@@ -160,7 +160,9 @@ def test_evidence_cannot_steer_the_terminal(run):
     assert "\\x1b[2J" in output
 
 
-@pytest.mark.parametrize("known_as", [ONE.id, "an-older-id", evaluation_record(ONE, "sums").id])
+@pytest.mark.parametrize(
+    "known_as", [ONE.id, "an-older-id", evaluation_record(ONE, "sums").id], ids=["its id", "an alias", "an evaluation"]
+)
 def test_show_takes_an_alias_or_an_evaluations_id(run, known_as):
     """Whatever an alert or a log line named."""
     (whole,) = lines(run("show", known_as, "--format", "jsonl"))

@@ -19,7 +19,7 @@ class Answered:
     """What the agent function did: a reply, or ``failure``, or a reply that could not be read (``unreadable``)."""
 
     reply: str | None = None
-    failure: Exception | None = None
+    failure: BaseException | None = None
     unreadable: str | None = None
 
 
@@ -28,7 +28,7 @@ async def ask(
 ) -> Answered:
     """Call it once. A sync function runs in a thread, so that it may start an event loop of its own.
 
-    What it raises is its failure; cancellation passes. After so many ``seconds`` an async agent is cancelled; a thread
+    What it raises is its failure, SystemExit too; cancellation, KeyboardInterrupt and what ends a test pass. After so many ``seconds`` an async agent is cancelled; a thread
     cannot be, so a sync one goes on unheard.
     """
     try:
@@ -36,7 +36,12 @@ async def ask(
             returned = await _call(agent, command)
     except TimeoutError as error:
         return Answered(failure=TimeoutError(f"no reply within {seconds:g} s") if limit.expired() else error)
-    except Exception as error:  # noqa: BLE001 - the agent is the user's, and whatever it raises is the result
+    except asyncio.CancelledError as error:
+        task = asyncio.current_task()
+        if task is None or task.cancelling():
+            raise
+        return Answered(failure=error)  # nobody asked for it: a cancel scope of the agent's own leaked
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - the agent is the user's, and whatever it raises is the result
         return Answered(failure=error)
     return _read(returned, reply)
 

@@ -6,8 +6,10 @@ from otel_eval.config.build import load_evaluators
 from otel_eval.evaluators.tools import should_call_tool
 from otel_eval.experiment.cases import EvalCase
 from otel_eval.experiment.experiment import Experiment
+from otel_eval.experiment.results import Status
+from otel_eval.outcome import Cause
 from otel_eval.testing.models import verdict
-from otel_eval.testing.scripted_model import ScriptedModel
+from otel_eval.testing.scripted_model import Refusal, ScriptedModel
 
 CONFIG = """
 evaluators:
@@ -83,3 +85,16 @@ def test_judges_of_the_configuration_ask_its_models():
     )
     assert report.spend.judge_calls == 1
     assert report.spend.judge_tokens == model.billed.input_tokens + model.billed.output_tokens
+
+
+def test_a_judge_that_is_down_leaves_the_attempt_inconclusive():
+    """A refused key is no verdict and no fault of the evaluator: the gate is undecided, and says that nothing was judged."""
+    with ScriptedModel(Refusal(401, message="bad key")) as model:
+        config = parse({
+            "judge_models": {"default": {"model": "openai/scripted", "api_base": model.base_url, "api_key": "none"}},
+            "evaluators": {"repeats": {"judge": {"criterion": "the reply repeats the question"}, "agents": ["shop"]}},
+        })  # fmt: skip
+        report = run(Shop(), config)
+    assert report.attempts[0].status is Status.INCONCLUSIVE, report.render(color=False)
+    assert report.results[0].outcome.cause is Cause.JUDGE_UNAVAILABLE
+    assert not report.gate.decided

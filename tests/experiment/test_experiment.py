@@ -195,14 +195,22 @@ def test_an_agent_that_raises_is_one_failed_result_and_the_batch_goes_on():
     assert not report.passed
 
 
-@pytest.mark.parametrize("error", [StopIteration("done"), KeyError("x"), TimeoutError("from the agent")])
+@pytest.mark.parametrize(
+    "error",
+    [StopIteration("done"), KeyError("x"), TimeoutError("from the agent"), SystemExit(3), asyncio.CancelledError()],
+)
 def test_whatever_an_agent_raises_is_its_failure(error):
     """Also what a future could not carry."""
 
     def agent(command: str) -> str:
         raise error
 
+    async def async_agent(command: str) -> str:
+        raise error
+
     assert run(agent, telemetry=Shop().telemetry).attempts[0].status is Status.FAILED
+    if not isinstance(error, StopIteration):
+        assert run(async_agent, telemetry=Shop().telemetry).attempts[0].status is Status.FAILED
 
 
 def test_an_agent_that_takes_too_long_failed():
@@ -230,8 +238,8 @@ def test_a_sync_agent_that_hangs_holds_nobody_up():
     assert report.results[0].describe() == "FAIL target: TimeoutError: no reply within 0.02 s"
 
 
-def test_what_ends_a_test_or_a_program_passes_through_an_agent():
-    """pytest.fail and sys.exit are no failures of the agent."""
+def test_what_ends_a_test_passes_through_an_agent():
+    """pytest.fail is no failure of the agent."""
 
     def agent(command: str) -> str:
         pytest.fail("the test is over")

@@ -33,10 +33,20 @@ class Spent:
     tokens: int = 0
 
 
+class Amounts(Protocol):
+    """What a store says was spent; :class:`Spent`, or a type of the store's own."""
+
+    @property
+    def usd(self) -> float: ...
+
+    @property
+    def tokens(self) -> int: ...
+
+
 class BudgetStore(Protocol):
     """Remembers what was spent. ``day`` is ``YYYY-MM-DD`` in UTC, ``model`` the name in ``judge_models``."""
 
-    async def spent(self, model: str, day: str) -> Spent:
+    async def spent(self, model: str, day: str) -> Amounts:
         """What was added for that model and day; nothing where nothing was."""
         ...
 

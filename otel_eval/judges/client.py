@@ -85,13 +85,14 @@ class Turn:
 
 def model_client(name: str, settings: JudgeModelSettings, store: BudgetStore) -> Client:
     """The client of one entry of ``judge_models``, or of a litellm model by its bare name."""
+    limits = ModelLimits(settings)
     return Client(
         model=name,
-        complete=LitellmModel(settings, name),
+        complete=LitellmModel(settings, name, before_retry=limits.another_try),
         room=settings.max_output_tokens,
         fallbacks=settings.fallbacks,
         prices=_expected_prices(settings),
-        limits=ModelLimits(settings),
+        limits=limits,
         budget=Budget(name, settings, store),
     )
 

@@ -38,11 +38,15 @@ class ModelLimits:
     async def turn(self, tokens: int) -> AsyncIterator[None]:
         """Wait until a call of about that many tokens may start; the slot is given back at the end, also when cancelled."""
         async with self._slots:
-            if self._requests is not None:
-                await self._requests.acquire()
+            await self.another_try()
             if self._tokens is not None:
                 await self._tokens.acquire(min(tokens, self._tokens.max_rate))
             yield
+
+    async def another_try(self) -> None:
+        """Wait until one more request may be sent within a turn: a retry counts as a request, too."""
+        if self._requests is not None:
+            await self._requests.acquire()
 
 
 def _requests(per_minute: int | None) -> AsyncLimiter | None:

@@ -18,7 +18,7 @@ import re
 import threading
 import time
 import warnings
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from otel_eval.judges.completion import ModelAnswer, ModelRequest
@@ -47,11 +47,19 @@ class LitellmModel:
     """A completion function that asks one litellm model. Belongs to the event loop that it is first called on.
 
     Raises JudgeUnavailable where the provider is down, JudgeTimeout where this call alone got no answer in time, JudgeError
-    where the request was refused for what it is. Cancelling it closes the HTTP call. ``name`` is what errors call the model.
+    where the request was refused for what it is. Cancelling it closes the HTTP call. ``name`` is what errors call the model;
+    ``before_retry`` is awaited before each try after the first (a rate limit).
     """
 
-    def __init__(self, settings: JudgeModelSettings, name: str | None = None) -> None:
+    def __init__(
+        self,
+        settings: JudgeModelSettings,
+        name: str | None = None,
+        *,
+        before_retry: Callable[[], Awaitable[None]] | None = None,
+    ) -> None:
         self._settings = settings
+        self._before_retry = before_retry
         self._name = name or settings.model
         self._formats: tuple[str, ...] = _FORMATS if settings.response_format == "auto" else (settings.response_format,)
         self._secrets = tuple(secret for secret in (settings.api_key, *settings.headers.values()) if secret)
@@ -69,6 +77,8 @@ class LitellmModel:
                 if tries_left == 0 or error.final or not patient:
                     raise self._own_trouble(error, began) from error.__cause__
                 await asyncio.sleep(_delay(error, self._settings.max_retries - tries_left))
+                if self._before_retry is not None:
+                    await self._before_retry()
             else:
                 self._answered_at = asyncio.get_running_loop().time()
                 return answer

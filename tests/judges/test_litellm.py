@@ -130,6 +130,18 @@ async def test_retry_after_is_honoured(provider: ScriptedModel) -> None:
     assert time.monotonic() - began >= 0.4
 
 
+async def test_a_retry_waits_for_the_rate_limit_too(provider: ScriptedModel) -> None:
+    """A provider counts it like any other request."""
+    waited: list[int] = []
+
+    async def before_retry() -> None:
+        waited.append(len(provider.requests))
+
+    provider.answer([Refusal(429, retry_after=0), Refusal(503, retry_after=0), 0.9])
+    await LitellmModel(settings(provider), before_retry=before_retry)(REQUEST)
+    assert waited == [1, 2]
+
+
 DOWN: list[tuple[str, Script, dict[str, object], int, float | None]] = [
     ("rate limit for long", Refusal(429, retry_after=120), {}, 1, 120),
     ("rate limit to the end", Refusal(429, retry_after=0.01), {"max_retries": 2}, 3, 0.01),

@@ -142,6 +142,8 @@ def _output_of(value: Any, raw: Any, structured: bool, depth: int) -> Payload:
         "AIMessage",
     ):
         return Payload(messages=read_messages(dict(value), "assistant") or None)
+    if is_object(said := value.get("message")) and "content" in said:  # LlamaIndex.TS
+        return Payload(messages=read_messages(said, "assistant") or None)
     for key in REPLY_KEYS:
         inner = value.get(key)
         if isinstance(inner, str) and not is_placeholder(inner) and (inner or key == "text"):

@@ -1,0 +1,223 @@
+"""OpenLLMetry (Traceloop), in Python and JavaScript: ``traceloop.span.kind`` and ``traceloop.entity.*``.
+
+Source: traceloop-sdk 0.40 to 0.62, opentelemetry-instrumentation-{langchain,llamaindex,mcp,agno,openai-agents} 0.40 to
+0.62, @traceloop/node-server-sdk and @traceloop/instrumentation-* 0.27. Model calls are read as GenAI: flattened
+``gen_ai.prompt.N.*`` until about 0.50, ``gen_ai.input.messages`` since. Content is on unless TRACELOOP_TRACE_CONTENT=false.
+
+``traceloop.entity.input`` and ``.output`` hold what a function took and returned: ``{"args": […], "kwargs": {…}}`` of the
+decorators, ``{"inputs": …, "tags": …}`` and ``{"outputs": …}`` of LangChain, a bare text of Agno.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from otel_eval.conventions.content import Content
+from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind, Missing
+from otel_eval.conventions.payloads import (
+    Payload,
+    ToolOutcome,
+    input_payload,
+    output_payload,
+    tool_arguments,
+    tool_outcome,
+)
+from otel_eval.conventions.trouble import failure_of, is_control_flow, tool_error_of
+from otel_eval.conventions.values import Undecodable, containers, decode, decode_leniently, first_text, is_object, text
+from otel_eval.interaction import GapKind, JsonValue
+from otel_eval.signals import Span
+
+SETTING = "TRACELOOP_TRACE_CONTENT=true"
+
+KIND = "traceloop.span.kind"
+INPUT = "traceloop.entity.input"
+OUTPUT = "traceloop.entity.output"
+_NAME = "traceloop.entity.name"
+_PROPERTIES = "traceloop.association.properties."
+
+KINDS: dict[str, Kind] = {
+    "workflow": Kind.WORKFLOW,
+    "agent": Kind.AGENT,
+    "task": Kind.STEP,
+    "tool": Kind.TOOL,
+    "handoff": Kind.HANDOFF,
+    "server": Kind.OTHER,  # an MCP server's span around the tool's
+    "session": Kind.OTHER,  # an MCP client's
+    "unknown": Kind.STEP,
+}
+
+TOOL_CLASSES = frozenset(
+    {
+        "DynamicStructuredTool",  # LangChain.js
+        "DynamicTool",
+        "StructuredTool",
+        "Tool",
+        "FunctionTool",  # LlamaIndex
+        "AsyncBaseTool",
+        "QueryEngineTool",
+    }
+)
+"""Names of classes that stand where the tool's name should; the name itself is in the result, if anywhere."""
+
+_CLASS_NAME = re.compile(r"[A-Z]\w*")
+_ENDINGS = tuple(f".{kind}" for kind in KINDS)
+
+
+def read(span: Span) -> Facts | None:
+    """What the span says in ``traceloop.*``; None without a kind (the SDK stamps names and associations on every span)."""
+    kind = kind_of(span)
+    if kind is None:
+        return None
+    if kind is Kind.TOOL:
+        return _tool(span)
+    if kind in (Kind.AGENT, Kind.WORKFLOW, Kind.STEP):
+        return _entity(span, kind)
+    return Facts(kind=kind, agent=text(span.attributes.get("gen_ai.handoff.from_agent")))
+
+
+def kind_of(span: Span) -> Kind | None:
+    """By ``traceloop.span.kind``; an operation of GenAI says it more exactly where both are there."""
+    attributes = span.attributes
+    kind = KINDS.get(str(attributes.get(KIND)).lower())
+    operation = attributes.get("gen_ai.operation.name")
+    if kind is Kind.STEP and operation == "execute_tool":
+        return Kind.TOOL  # LangChain.js
+    if kind is Kind.WORKFLOW and operation == "invoke_agent":
+        return Kind.AGENT  # LangChain's outermost chain
+    return kind
+
+
+def _entity(span: Span, kind: Kind) -> Facts:
+    attributes, content = span.attributes, Content.of(span)
+    name = text(attributes.get(_NAME)) or _without_ending(span.name)
+    own = text(attributes.get("gen_ai.agent.name")) if kind is not Kind.STEP else None
+    taken = given = Payload()
+    if attributes.get("gen_ai.operation.name") != "execute_task":  # LangChain's steps repeat the whole state
+        taken = _taken(content)
+        given = _given(content, structured=kind is Kind.AGENT)
+    return Facts(
+        kind=kind,
+        agent=own
+        or text(attributes.get(_PROPERTIES + "lc_agent_name"))
+        or (text(attributes.get(_NAME)) if kind is Kind.AGENT else None),
+        weak_agent=name,
+        input=taken.messages,
+        asked=taken.text,
+        output=given.messages,
+        reply=given.text,
+        failure=failure_of(span) if kind is not Kind.STEP else None,
+        control_flow=is_control_flow(span),
+        marks=content.marks,
+        setting=SETTING,
+    )
+
+
+def _without_ending(span_name: str) -> str | None:
+    for ending in _ENDINGS:
+        span_name = span_name.removesuffix(ending)
+    return span_name or None
+
+
+def _taken(content: Content) -> Payload:
+    value = _value(content, "input", INPUT)
+    return Payload() if value is MISSING else input_payload(_without_self(value))
+
+
+def _given(content: Content, *, structured: bool) -> Payload:
+    raw = content.attributes.get(OUTPUT)
+    value = _value(content, "output", OUTPUT)
+    if value is MISSING:
+        return Payload()
+    if is_object(value) and "outputs" in value and set(value) <= {"outputs", "kwargs"}:  # LangChain
+        return output_payload(value["outputs"], structured=False)
+    return output_payload(raw if structured else value, structured=structured)
+
+
+def _value(content: Content, field: str, key: str) -> Any:
+    """The attribute decoded; a text that is no JSON as it stands; MISSING where it is hidden, cut or not there."""
+    raw = content.attributes.get(key)
+    if raw is None or content.hidden(field, raw):
+        return MISSING
+    if isinstance(raw, str) and raw.lstrip()[:1] not in ("{", "[", '"'):
+        return raw
+    try:
+        return decode(raw)
+    except Undecodable:
+        content.mark(field, GapKind.TRUNCATED)
+        return MISSING
+
+
+def _without_self(value: Any) -> Any:
+    """A decorated method's arguments without the object that it was called on, which stands there as its class's name."""
+    if not (is_object(value) and set(value) <= {"args", "kwargs"} and isinstance(value.get("args"), list)):
+        return value
+    args = value["args"]
+    told = len(args) > 1 or bool(value.get("kwargs"))
+    if args and told and isinstance(args[0], str) and _CLASS_NAME.fullmatch(args[0]):
+        return {**value, "args": args[1:]}
+    return value
+
+
+def _tool(span: Span) -> Facts:
+    attributes, content = span.attributes, Content.of(span)
+    arguments = _arguments(content)
+    outcome, result = _outcome(content)
+    error = tool_error_of(span) or outcome.error
+    name = text(attributes.get("gen_ai.tool.name"))
+    entity = text(attributes.get(_NAME)) or _without_ending(span.name.removeprefix("execute_tool "))
+    if name is None or name in TOOL_CLASSES:
+        name = outcome.name or (entity if entity not in TOOL_CLASSES else None)
+    control_flow = is_control_flow(span)
+    return Facts(
+        kind=Kind.TOOL,
+        tool=name,
+        arguments=arguments,
+        result=result,
+        error=None if control_flow else error,
+        call_id=first_text(attributes, ("gen_ai.tool.call.id",)) or outcome.call_id,
+        control_flow=control_flow,
+        marks=content.marks,
+        setting=SETTING,
+    )
+
+
+def _arguments(content: Content) -> JsonValue | Missing:
+    """The same in both attributes, where both are there; GenAI's alone of the OpenAI Agents SDK's instrumentation."""
+    key = INPUT if content.attributes.get(INPUT) is not None else "gen_ai.tool.call.arguments"
+    raw = content.attributes.get(key)
+    if raw is None or content.hidden("arguments", raw):
+        return MISSING
+    try:
+        value = decode(raw)
+    except Undecodable:
+        content.mark("arguments", GapKind.TRUNCATED)
+        return str(raw)
+    if is_object(value) and "arguments" in value and set(value) <= {"tool_name", "arguments"}:  # MCP
+        return tool_arguments(value["arguments"] if value["arguments"] is not None else {})
+    return tool_arguments(_without_self(value))
+
+
+def _outcome(content: Content) -> tuple[ToolOutcome, JsonValue | Missing]:
+    key = OUTPUT if content.attributes.get(OUTPUT) is not None else "gen_ai.tool.call.result"
+    raw = content.attributes.get(key)
+    if raw is None or content.hidden("result", raw):
+        return ToolOutcome(), MISSING
+    try:
+        decode(raw)
+    except Undecodable:
+        content.mark("result", GapKind.TRUNCATED)
+    value = decode_leniently(raw) if isinstance(raw, str) and raw[:1] == '"' else containers(raw)
+    if is_object(value) and set(value) == {"result", "is_error"}:  # MCP: is_error is there where it is true
+        return ToolOutcome(error=_words(value)), MISSING
+    outcome = tool_outcome(value)
+    return outcome, outcome.result
+
+
+def _words(value: Mapping[str, Any]) -> str:
+    found = value.get("result")
+    return found if isinstance(found, str) else str(found)
+
+
+CONVENTION = Convention(name="openllmetry", read=read, prefixes=("traceloop.",))

@@ -1,8 +1,5 @@
 """Asking a model through litellm.
 
-litellm takes seconds to import and would fetch a price list from the internet: it is imported when a model is first asked,
-in a thread, with its own copy of the list, its telemetry off and its logging quieted.
-
 Retries are ours, not ``litellm.Router``'s: the Router also sleeps after its last try, and holds a caller for as long as
 Retry-After says, where we would rather pause the model (docs/decisions/judge-retries.md).
 """
@@ -11,16 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import email.utils
-import logging
-import os
 import random
 import re
-import threading
 import time
-import warnings
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
+from otel_eval.judges import litellm_import
 from otel_eval.judges.completion import ModelAnswer, ModelRequest
 from otel_eval.judges.errors import JudgeError, JudgeTimeout, JudgeUnavailable
 from otel_eval.judges.prices import known_prices
@@ -37,9 +31,6 @@ _REFUSED_FORMAT = (400, 415, 422)
 _DOWN = (401, 402, 403, 404, 408, 409, 425, 429)
 _FINAL = (401, 402, 403, 404)
 _LONGEST_REASON = 300
-_importing = threading.Lock()
-_ready: Any = None
-"""litellm, once it is imported and warmed up."""
 _LITELLM_PREFIX = re.compile(r"^(?:litellm\.\w+: )?(?:\w+Error: )?(?:\w+Exception - )?")
 
 
@@ -67,7 +58,7 @@ class LitellmModel:
         self._answered_at = float("-inf")
 
     async def __call__(self, request: ModelRequest, /) -> ModelAnswer:
-        litellm = _ready or await asyncio.to_thread(_litellm)
+        litellm = await litellm_import.imported()
         began = asyncio.get_running_loop().time()
         for tries_left in range(self._settings.max_retries, -1, -1):
             try:
@@ -86,7 +77,7 @@ class LitellmModel:
 
     async def aclose(self) -> None:
         """Close litellm's connections; all of them, since it shares them between models."""
-        litellm = _ready or await asyncio.to_thread(_litellm)
+        litellm = await litellm_import.imported()
         await litellm.close_litellm_async_clients()
 
     def _own_trouble(self, error: JudgeUnavailable, began: float) -> JudgeError:
@@ -215,36 +206,6 @@ class LitellmModel:
 
 class _FormatRefused(Exception):
     """The server answered 400 or the like: perhaps it does not know the response format."""
-
-
-def _litellm() -> Any:
-    """litellm, imported the quiet way and warmed up. A setting that the user made in the environment stays.
-
-    Its first call imports some forty modules more, for most of a second: made here, with an answer that is given to it,
-    so that it is not made on the event loop. Blocks; to be called in a thread.
-    """
-    global _ready
-    with _importing:
-        if _ready is None:
-            _ready = _imported()
-        return _ready
-
-
-def _imported() -> Any:
-    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
-    os.environ.setdefault("LITELLM_LOCAL_ANTHROPIC_BETA_HEADERS", "True")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of pydantic, about litellm's own types: nothing that a user could act on
-        import litellm
-
-        for name in ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy"):
-            logging.getLogger(name).setLevel(logging.CRITICAL)
-        litellm.telemetry = False
-        litellm.suppress_debug_info = True
-        known_prices("")  # reads the list, which takes a moment
-        nothing = [{"role": "user", "content": ""}]
-        asyncio.run(litellm.acompletion(model="openai/none", api_key="none", messages=nothing, mock_response="{}"))
-    return litellm
 
 
 def _response_format(form: str, schema: Mapping[str, object]) -> dict[str, Any] | None:

@@ -22,7 +22,8 @@ from otel_eval.judges import (
     Prices,
     price_known,
 )
-from otel_eval.judges.litellm_client import LitellmModel, _litellm
+from otel_eval.judges.litellm_client import LitellmModel
+from otel_eval.judges.litellm_import import load
 from otel_eval.judges.prompts import VERDICT_SCHEMA
 from otel_eval.loop_guard import LoopGuard
 from otel_eval.outcome import Cause, Inconclusive, Passed
@@ -49,7 +50,7 @@ def reached() -> list[str]:
             calls.append(event)
 
     sys.addaudithook(audit)
-    _litellm()
+    load()
     importing = False
     return calls
 

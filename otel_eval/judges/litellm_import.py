@@ -1,0 +1,51 @@
+"""litellm takes seconds to import and would fetch a price list from the internet.
+
+It is imported when a model is first asked, in a thread, with its own copy of the list, its telemetry off and its logging
+quieted. Its first call imports some forty modules more, for most of a second; that is made here too, with an answer that is
+given to it, so that it does not hold the event loop.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import threading
+import warnings
+from typing import Any
+
+from otel_eval.judges.prices import known_prices
+
+_importing = threading.Lock()
+_ready: Any = None
+
+
+async def imported() -> Any:
+    """litellm, ready to be asked."""
+    return _ready if _ready is not None else await asyncio.to_thread(load)
+
+
+def load() -> Any:
+    """litellm, imported once. Blocks. A setting that the user made in the environment stays."""
+    global _ready
+    with _importing:
+        if _ready is None:
+            _ready = _imported()
+        return _ready
+
+
+def _imported() -> Any:
+    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
+    os.environ.setdefault("LITELLM_LOCAL_ANTHROPIC_BETA_HEADERS", "True")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of pydantic, about litellm's own types: nothing that a user could act on
+        import litellm
+
+        for name in ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy"):
+            logging.getLogger(name).setLevel(logging.CRITICAL)
+        litellm.telemetry = False
+        litellm.suppress_debug_info = True
+        known_prices("")  # reads the list, which takes a moment
+        nothing = [{"role": "user", "content": ""}]
+        asyncio.run(litellm.acompletion(model="openai/none", api_key="none", messages=nothing, mock_response="{}"))
+    return litellm

@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import cache
 from importlib.metadata import entry_points
 
-from otel_eval.conventions import genai, llama_index, openinference, openllmetry, pydantic_ai
+from otel_eval.conventions import genai, llama_index, openinference, openllmetry, openllmetry_llama_index, pydantic_ai
 from otel_eval.conventions.facts import Convention, Facts, Kind, Note, fill
 from otel_eval.conventions.sessions import session_of, user_of
 from otel_eval.identity import digest
@@ -22,6 +22,7 @@ CONVENTIONS: tuple[Convention, ...] = (
     # Of several that recognise a span the first decides its kind, the others fill gaps: vendors before the standard.
     pydantic_ai.CONVENTION,
     llama_index.CONVENTION,
+    openllmetry_llama_index.CONVENTION,
     openllmetry.CONVENTION,
     openinference.CONVENTION,
     genai.CONVENTION,

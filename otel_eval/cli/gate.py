@@ -40,7 +40,7 @@ def gate(
         list[Path] | None,
         typer.Argument(
             help="Reports (.json), records (.jsonl, as `evaluate` prints them) or recorded OTLP; none: the ledger.",
-            metavar="[PATH...]",
+            metavar="PATH...",
         ),
     ] = None,
     evaluator: Annotated[
@@ -185,12 +185,12 @@ def _gate(
             raise fail("--pass-rate is needed")
         return None
     try:
-        if evaluator is None:
-            return pass_rate_should_be_at_least(
-                pass_rate, confidence=confidence, min_conclusive=min_conclusive, min_coverage=min_coverage
-            )
         return pass_rate_should_be_at_least(
-            pass_rate, of=evaluator, confidence=confidence, min_conclusive=min_conclusive, min_coverage=min_coverage
+            pass_rate,
+            of=evaluator,
+            confidence=confidence,
+            min_conclusive=min_conclusive,
+            min_coverage=min_coverage,
         )
     except InvalidExperiment as error:
         raise fail(str(error)) from error

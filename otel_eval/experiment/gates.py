@@ -63,8 +63,8 @@ def pass_rate_should_be_at_least(
 ) -> Gate:
     """At least this share of the attempts passed; or, with ``of``, of the conclusive results of one evaluator.
 
-    ``of`` is an evaluator's id, a check or a class. Fewer than ``min_conclusive`` passed or failed results, or less than
-    ``min_coverage`` of what was to be judged: not passed. With ``confidence`` (0.95) the one-sided Wilson lower bound of
+    ``of`` is an evaluator's id, a check or a class. Fewer than ``min_conclusive`` passed or failed results (or attempts), or
+    less than ``min_coverage`` of what was to be judged: not passed. With ``confidence`` (0.95) the one-sided Wilson lower bound of
     the rate has to reach ``rate``, not the rate itself. Raises InvalidExperiment for a number outside its range.
     """
     _check_share("rate", rate)
@@ -74,9 +74,7 @@ def pass_rate_should_be_at_least(
     if confidence is not None and not 0.5 <= confidence < 1:
         raise InvalidExperiment(f"confidence is from 0.5 to below 1, not {confidence!r}")
     if of is None:
-        if min_conclusive != 1 or min_coverage != 0:
-            raise InvalidExperiment("min_conclusive and min_coverage count the results of one evaluator: say of=…")
-        return _AttemptRate(rate, confidence)
+        return _AttemptRate(rate, min_conclusive, min_coverage, confidence)
     return _ResultRate(rate, of, min_conclusive, min_coverage, confidence)
 
 
@@ -111,6 +109,8 @@ class _AllCases(Gate):
 @dataclass(frozen=True, slots=True)
 class _AttemptRate(Gate):
     rate: float
+    min_conclusive: int
+    min_coverage: float
     confidence: float | None
 
     @property
@@ -120,10 +120,18 @@ class _AttemptRate(Gate):
     def decide(self, attempts: Sequence[Attempt]) -> GateResult:
         if not attempts:
             return _undecided(self, "no attempt was made, so the pass rate cannot be read")
-        passed = sum(attempt.status is Status.PASSED for attempt in attempts)
-        decided = any(attempt.status in (Status.PASSED, Status.FAILED) for attempt in attempts)
+        statuses = [attempt.status for attempt in attempts]
+        passed = statuses.count(Status.PASSED)
+        conclusive = passed + statuses.count(Status.FAILED)
         over = f"{_count(len(attempts), 'attempt')} ({_spread(attempts)})"
-        return _rated(self, "pass rate", passed, len(attempts), over, self.rate, self.confidence, attempts, decided)
+        rated = _rated(self, "pass rate", passed, len(attempts), over, self.rate, self.confidence, attempts)
+        if conclusive < self.min_conclusive:
+            had = _count(conclusive, "conclusive attempt")
+            return _undecided(self, f"{rated.detail}; {had}, required {self.min_conclusive}")
+        if (coverage := conclusive / len(attempts)) < self.min_coverage:
+            shown = _readable(coverage, self.min_coverage)
+            return _undecided(self, f"{rated.detail}; {shown} of them conclusive, required {self.min_coverage:g}")
+        return rated
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +165,7 @@ class _ResultRate(Gate):
         judged = [attempt for attempt in attempts if tally([attempt], self.of).conclusive]
         over = f"{_count(counted.conclusive, 'result')} ({_spread(judged)})"
         what = f"pass rate of {self.label}"
-        result = _rated(self, what, counted.passed, counted.conclusive, over, self.rate, self.confidence, judged, True)
+        result = _rated(self, what, counted.passed, counted.conclusive, over, self.rate, self.confidence, judged)
         return GateResult(
             gate=result.gate, passed=result.passed, detail=result.detail + aside, warnings=result.warnings
         )
@@ -214,12 +222,11 @@ def _rated(
     required: float,
     confidence: float | None,
     attempts: Sequence[Attempt],
-    decided: bool,
 ) -> GateResult:
     rate = passed / total
     if confidence is None:
         detail = f"{what} {_readable(rate, required)} over {over}, required {required:g}"
-        return GateResult(gate=gate.name, passed=rate >= required, detail=detail, decided=decided)
+        return GateResult(gate=gate.name, passed=rate >= required, detail=detail)
     bound = lower_bound(passed, total, confidence)
     detail = (
         f"{what} {rate:.2f} over {over}, at least {_readable(bound, required)} with confidence {confidence:g}, "
@@ -227,9 +234,7 @@ def _rated(
     )
     if bound < required:
         detail += f": {_needed(rate, required, confidence)}"
-    return GateResult(
-        gate=gate.name, passed=bound >= required, detail=detail, decided=decided, warnings=_dependence(attempts)
-    )
+    return GateResult(gate=gate.name, passed=bound >= required, detail=detail, warnings=_dependence(attempts))
 
 
 def _needed(rate: float, required: float, confidence: float) -> str:

@@ -97,6 +97,9 @@ class Sink:
         self._grpc: grpc.Server | None = None
         self._port = 0
         self._mood: Refusing | Partial | None = None
+        self._spans: list[Span] = []
+        self._logs: list[LogRecord] = []
+        self._metrics: list[Point] = []
         self.requests: list[Received] = []
         self.refused = 0
 
@@ -113,17 +116,20 @@ class Sink:
     @property
     def spans(self) -> list[Span]:
         """All spans taken, in order of arrival."""
-        return [span for request in self._of("traces") for span in spans_of(request.message)]
+        with self._lock:
+            return list(self._spans)
 
     @property
     def logs(self) -> list[LogRecord]:
         """All log records taken, in order of arrival."""
-        return [record for request in self._of("logs") for record in logs_of(request.message)]
+        with self._lock:
+            return list(self._logs)
 
     @property
     def metrics(self) -> list[Point]:
         """All data points taken, in order of arrival; cumulative ones come again with every export."""
-        return [point for request in self._of("metrics") for point in points_of(request.message)]
+        with self._lock:
+            return list(self._metrics)
 
     def span(self, name: str) -> list[Span]:
         """The spans of that name."""
@@ -158,7 +164,7 @@ class Sink:
     def clear(self) -> None:
         """Forget what arrived."""
         with self._lock:
-            self.requests = []
+            self.requests, self._spans, self._logs, self._metrics = [], [], [], []
             self.refused = 0
 
     def start(self) -> None:
@@ -198,10 +204,6 @@ class Sink:
     ) -> None:
         await asyncio.to_thread(self.stop)
 
-    def _of(self, signal: str) -> list[Received]:
-        with self._lock:
-            return [request for request in self.requests if request.signal == signal]
-
     def _contents(self) -> str:
         kinds = sorted({record.event_name for record in self.logs})
         return f"{len(self.spans)} spans, {len(self.logs)} log records {kinds}, {len(self.metrics)} points arrived"
@@ -209,12 +211,21 @@ class Sink:
     def _take(self, service: _Service, message: Message, metadata: dict[str, str], transport: str) -> Message:
         with self._lock:
             self.requests.append(Received(service.signal, message, metadata, transport))
+            self._decode(message)
         self._arrivals.notify()
         response: Any = service.response()
         if isinstance(self._mood, Partial):
             setattr(response.partial_success, service.rejected, self._mood.rejected)
             response.partial_success.error_message = self._mood.message
         return response  # type: ignore[no-any-return]
+
+    def _decode(self, message: Message) -> None:
+        if isinstance(message, trace_service_pb2.ExportTraceServiceRequest):
+            self._spans += spans_of(message)
+        elif isinstance(message, logs_service_pb2.ExportLogsServiceRequest):
+            self._logs += logs_of(message)
+        elif isinstance(message, metrics_service_pb2.ExportMetricsServiceRequest):
+            self._metrics += points_of(message)
 
     def _refusing(self) -> Refusing | None:
         mood = self._mood

@@ -133,3 +133,32 @@ def test_expressions_select_by_labels_that_the_metric_has(where: str, expression
         has = {label.replace(".", "_") for label in known[name].labels} | {"instance", "job", "le"}
         used = set(re.findall(r"([a-z_]+)\s*(?:=~|!~|!=|=)", selector))
         assert used <= has, where
+
+
+def test_every_alert_is_explained() -> None:
+    """Each alert says how bad it is, and its runbook is a section of docs/alerts.md that is about it and no other."""
+    text = (DEPLOY.parent / "docs" / "alerts.md").read_text()
+    sections = [line.removeprefix("### ") for line in text.splitlines() if line.startswith("### ")]
+    rules = [
+        rule
+        for group in yaml.safe_load((DEPLOY / "prometheus" / "rules" / "alerts.yaml").read_text())["groups"]
+        for rule in group["rules"]
+    ]
+    assert sorted(rule["alert"] for rule in rules) == sorted(sections)
+    for rule in rules:
+        assert rule["labels"]["severity"] in ("page", "ticket")
+        assert rule["annotations"]["runbook"] == f"docs/alerts.md#{rule['alert'].lower()}"
+        assert {"summary", "description"} <= set(rule["annotations"])
+
+
+def test_every_alert_has_tests_of_both_directions() -> None:
+    """The rule tests expect each alert to fire somewhere, and not to fire somewhere else."""
+    fires, silent = set(), set()
+    for path in (DEPLOY / "prometheus" / "tests").glob("*.yaml"):
+        for case in yaml.safe_load(path.read_text())["tests"]:
+            for expected in case.get("alert_rule_test", ()):
+                (fires if expected["exp_alerts"] else silent).add(expected["alertname"])
+    rules = yaml.safe_load((DEPLOY / "prometheus" / "rules" / "alerts.yaml").read_text())["groups"]
+    names = {rule["alert"] for group in rules for rule in group["rules"]}
+    assert fires == names
+    assert silent == names

@@ -43,6 +43,11 @@ class Isolated(Evaluator):
         """The version of the evaluator inside."""
         return self._evaluator.version
 
+    @property
+    def hung(self) -> int:
+        """Calls that were given up on and have not come back."""
+        return self._hung
+
     async def evaluate(self, interaction: Interaction, context: EvaluationContext) -> Outcome:
         """The inner evaluator's outcome, or an error when its time is up. Raises what the inner one raises."""
         if self._hung >= MAX_HUNG:

@@ -9,7 +9,7 @@ from typing import TypeVar
 from otel_eval.assemble import gaps as gaps_
 from otel_eval.assemble.calls import Call, usage_of_calls
 from otel_eval.assemble.nodes import Node
-from otel_eval.assemble.tools import Asked, ToolSpan, asked_in, merge, tool_calls
+from otel_eval.assemble.tools import Asked, ToolSpan, answer, asked_in, merge, tool_calls
 from otel_eval.assemble.transcript import (
     asked_at,
     attachments_in,
@@ -207,8 +207,11 @@ def _failure(evidence: Evidence) -> Failure | None:
 
 def _tools(evidence: Evidence, asked: str | None, failure: Failure | None) -> tuple[ToolCall, ...]:
     known: list[Asked] = _made_earlier(evidence, asked)
-    for messages in _conversations(evidence, asked):
+    conversations = list(_conversations(evidence, asked))
+    for messages in conversations:
         merge(known, asked_in(messages))
+    for messages in conversations:
+        answer(known, messages)
     pseudo = frozenset(name for facts in evidence.all_facts() for name in facts.pseudo_tools)
     return tool_calls(
         evidence.tools,

@@ -104,6 +104,25 @@ def merge(known: list[Asked], more: Sequence[Asked]) -> None:
             match.arguments = call.arguments
 
 
+def answer(known: Sequence[Asked], messages: Sequence[Message]) -> None:
+    """Gives calls that nothing answered the results of messages that do not repeat the request, by call id.
+
+    Some histories lack the model's request and keep the tool's answer to it (OpenLIT; a trimmed memory). Where an id
+    stands several times, the answers go to the calls in order.
+    """
+    requested = {part.call_id for message in messages for part in message.parts if isinstance(part, ToolCallPart)}
+    by_id: dict[str, list[Asked]] = {}
+    for call in known:
+        if call.call_id is not None and call.call_id not in requested:
+            by_id.setdefault(call.call_id, []).append(call)
+    for message in messages:
+        for part in message.parts:
+            if isinstance(part, ToolResultPart) and part.call_id is not None and (calls := by_id.get(part.call_id)):
+                call = calls.pop(0)
+                if call.result is MISSING and part.result is not None:
+                    call.result, call.failed = part.result, part.failed
+
+
 _KEYS: tuple[Callable[[Asked, Asked], bool], ...] = (
     lambda a, b: _alike(a.name, b.name) and canonical(a.arguments) == canonical(b.arguments),
     lambda a, b: _alike(a.name, b.name) and (a.arguments is None or b.arguments is None),

@@ -38,6 +38,7 @@ SENTENCES = (
     re.compile(
         r"Error (?:executing|invoking) tool \S+?(?: with kwargs .* with error)?:\s.*", re.S
     ),  # MCP SDK, LangGraph, Vercel
+    re.compile(r"Error executing tool: .*", re.S),  # CrewAI
     re.compile(r"Error: [A-Z]\w*(?:Error|Exception) - .*", re.S),  # Strands
     re.compile(r"Error running tool \(non-fatal\).*", re.S),  # OpenAI Agents
 )

@@ -12,7 +12,15 @@ from dataclasses import replace
 from functools import cache
 from importlib.metadata import entry_points
 
-from otel_eval.conventions import genai, llama_index, openinference, openllmetry, openllmetry_llama_index, pydantic_ai
+from otel_eval.conventions import (
+    genai,
+    llama_index,
+    openinference,
+    openllmetry,
+    openllmetry_crewai,
+    openllmetry_llama_index,
+    pydantic_ai,
+)
 from otel_eval.conventions.facts import Convention, Facts, Kind, Note, fill
 from otel_eval.conventions.sessions import session_of, user_of
 from otel_eval.identity import digest
@@ -23,6 +31,7 @@ CONVENTIONS: tuple[Convention, ...] = (
     pydantic_ai.CONVENTION,
     llama_index.CONVENTION,
     openllmetry_llama_index.CONVENTION,
+    openllmetry_crewai.CONVENTION,
     openllmetry.CONVENTION,
     openinference.CONVENTION,
     genai.CONVENTION,

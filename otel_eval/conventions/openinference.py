@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from otel_eval.conventions.answers import answer_id, answer_messages
 from otel_eval.conventions.content import Content, usage_of
 from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind, Missing
 from otel_eval.conventions.messages import read_messages
@@ -130,7 +131,7 @@ def _model(span: Span, content: Content) -> Facts:
     if inputs is None and request is not None:
         inputs = read_messages(request) or None
     if (outputs is None or not any(message.parts for message in outputs)) and answer is not None:
-        outputs = _answer(answer) or outputs
+        outputs = answer_messages(answer) or outputs
     return Facts(
         kind=Kind.MODEL,
         agent=text(attributes.get("agent.name")),
@@ -138,7 +139,7 @@ def _model(span: Span, content: Content) -> Facts:
         output=outputs,
         system=_instructions(attributes, request),
         model=first_text(attributes, ("llm.response.model_name", "llm.model_name", "llm.request.model_name")),
-        response_id=_response_id(answer),
+        response_id=answer_id(answer),
         finish_reasons=tuple(filter(None, [text(attributes.get("llm.finish_reason"))])),
         usage=usage_of(attributes, USAGE_KEYS),
         failure=failure_of(span),
@@ -172,29 +173,6 @@ def _completion_text(item: Mapping[str, Any]) -> str | None:
         if is_object(inner):
             return text(inner.get("text"))
     return None
-
-
-def _answer(answer: Any) -> tuple[Message, ...]:
-    """An SDK's response object, or a list of them, as it was serialised into ``output.value``."""
-    if isinstance(answer, list) and answer and all(is_object(item) and "output" in item for item in answer):
-        return tuple(message for item in answer for message in _answer(item))
-    if is_object(answer):
-        if isinstance(answer.get("choices"), list):
-            return read_messages(
-                [c["message"] for c in answer["choices"] if is_object(c) and "message" in c], "assistant"
-            )
-        if isinstance(answer.get("output"), list):  # OpenAI's responses
-            return read_messages(answer["output"], "assistant")
-        generations = answer.get("generations")
-        if isinstance(generations, list):
-            flat = [g for batch in generations for g in (batch if isinstance(batch, list) else [batch])]
-            return read_messages([g.get("message", g) for g in flat if is_object(g)], "assistant")
-    return read_messages(answer, "assistant")
-
-
-def _response_id(answer: Any) -> str | None:
-    found = answer.get("id") if is_object(answer) and not isinstance(answer.get("id"), list) else None
-    return found if isinstance(found, str) and found else None
 
 
 def _instructions(attributes: Mapping[str, Any], request: Any) -> str | None:

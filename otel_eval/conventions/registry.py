@@ -14,12 +14,15 @@ from importlib.metadata import entry_points
 
 from otel_eval.conventions import (
     genai,
+    google_adk,
     llama_index,
+    mastra,
     openinference,
     openllmetry,
     openllmetry_crewai,
     openllmetry_llama_index,
     pydantic_ai,
+    vercel_ai,
 )
 from otel_eval.conventions.facts import Convention, Facts, Kind, Note, fill
 from otel_eval.conventions.sessions import session_of, user_of
@@ -29,11 +32,14 @@ from otel_eval.signals import LogRecord, Span
 CONVENTIONS: tuple[Convention, ...] = (
     # Of several that recognise a span the first decides its kind, the others fill gaps: vendors before the standard.
     pydantic_ai.CONVENTION,
+    vercel_ai.CONVENTION,
+    mastra.CONVENTION,
     llama_index.CONVENTION,
     openllmetry_llama_index.CONVENTION,
     openllmetry_crewai.CONVENTION,
     openllmetry.CONVENTION,
     openinference.CONVENTION,
+    google_adk.CONVENTION,
     genai.CONVENTION,
 )
 

@@ -107,9 +107,11 @@ def merge(known: list[Asked], more: Sequence[Asked]) -> None:
 def answer(known: Sequence[Asked], messages: Sequence[Message]) -> None:
     """Gives calls that nothing answered the results of messages that do not repeat the request, by call id.
 
-    Some histories lack the model's request and keep the tool's answer to it (OpenLIT; a trimmed memory). Where an id
-    stands several times, the answers go to the calls in order.
+    Some histories lack the model's request and keep the tool's answer to it (OpenLIT, LiteLLM; a trimmed memory). Where
+    an id stands several times, the answers go to the calls in order; answers without any id go to all calls in order.
     """
+    if _nameless(known, messages):
+        return
     requested = {part.call_id for message in messages for part in message.parts if isinstance(part, ToolCallPart)}
     by_id: dict[str, list[Asked]] = {}
     for call in known:
@@ -121,6 +123,21 @@ def answer(known: Sequence[Asked], messages: Sequence[Message]) -> None:
                 call = calls.pop(0)
                 if call.result is MISSING and part.result is not None:
                     call.result, call.failed = part.result, part.failed
+
+
+def _nameless(known: Sequence[Asked], messages: Sequence[Message]) -> bool:
+    """Answers by order alone, where the results before any request have neither id nor name and are not too many."""
+    results: list[ToolResultPart] = []
+    for message in messages:
+        if any(isinstance(part, ToolCallPart) for part in message.parts):
+            break
+        results += [part for part in message.parts if isinstance(part, ToolResultPart)]
+    if not results or len(results) > len(known) or any(part.call_id or part.name for part in results):
+        return False
+    for call, part in zip(known, results, strict=False):
+        if call.result is MISSING and part.result is not None:
+            call.result, call.failed = part.result, part.failed
+    return True
 
 
 _KEYS: tuple[Callable[[Asked, Asked], bool], ...] = (

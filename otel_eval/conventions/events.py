@@ -31,7 +31,10 @@ ROLE_EVENTS = {
     "gen_ai.tool.message": "tool",
 }
 CHOICE = "gen_ai.choice"
-NAMES = frozenset({*ROLE_EVENTS, CHOICE, DETAILS, "gen_ai.content.prompt", "gen_ai.content.completion"})
+COMPLETION = "gen_ai.content.completion"
+FIRST_OF_SEVERAL = "gen_ai.content.completion.0"
+"""OpenLIT until 1.33 numbered the events of several choices; the first is the answer."""
+NAMES = frozenset({*ROLE_EVENTS, CHOICE, DETAILS, "gen_ai.content.prompt", COMPLETION, FIRST_OF_SEVERAL})
 
 _SPEAKER = re.compile(r"^(system|user|assistant|tool): ", re.M)
 
@@ -56,19 +59,49 @@ def read_log(record: LogRecord) -> Facts | None:
 
 def facts_of_event(name: str, attributes: Mapping[str, Any], body: Mapping[str, Any]) -> Facts:
     """One event. ``body`` holds the fields of G2 events: a log record's body, or a span event's attributes."""
+    if name == FIRST_OF_SEVERAL:
+        name = COMPLETION
     if name == DETAILS:
         return _details(attributes if any(key.startswith("gen_ai.") for key in attributes) else body, body)
+    content = Content(body)
     if name == "gen_ai.content.prompt":
-        return Facts(kind=Kind.OTHER, input=_transcript(attributes.get("gen_ai.prompt", body.get("content")), "user"))
-    if name == "gen_ai.content.completion":
-        return Facts(
-            kind=Kind.OTHER, output=_transcript(attributes.get("gen_ai.completion", body.get("content")), "assistant")
-        )
-    if name == CHOICE:
+        return _prompt(attributes.get("gen_ai.prompt", body.get("content")), body, content)
+    if name == CHOICE or (name == COMPLETION and is_object(body.get("message"))):  # LiteLLM's completions are choices
         reason = text(body.get("finish_reason"))
-        return Facts(kind=Kind.OTHER, output=_choice(body), finish_reasons=(reason,) if reason else ())
-    message = read_message({"role": ROLE_EVENTS[name], **_cleaned(body)}, ROLE_EVENTS[name])
-    return Facts(kind=Kind.OTHER, input=(message,) if message.parts else ())
+        output = _choice(body)
+        _mark_hidden("output", body, content)
+        return Facts(kind=Kind.OTHER, output=output, finish_reasons=(reason,) if reason else (), marks=content.marks)
+    if name == COMPLETION:
+        raw = attributes.get("gen_ai.completion", body.get("content"))
+        said = None if raw is None or content.hidden("output", raw) else _transcript(raw, "assistant")
+        return Facts(kind=Kind.OTHER, output=said, marks=content.marks)
+    _mark_hidden("input", body, content)
+    message = _message(body, ROLE_EVENTS[name])
+    return Facts(kind=Kind.OTHER, input=(message,) if message.parts else (), marks=content.marks)
+
+
+def _message(body: Mapping[str, Any], role: str) -> Message:
+    """A G2 message; Google ADK's is Gemini's, ``{"content": {"role": …, "parts": […]}}``."""
+    inner = containers(body.get("content"))
+    if is_object(inner) and "parts" in inner:
+        return read_message({"role": role, **inner}, role)
+    return read_message({"role": role, **_cleaned(body)}, role)
+
+
+def _prompt(raw: Any, body: Mapping[str, Any], content: Content) -> Facts:
+    """G1: all messages in one text or list; LiteLLM writes a record for each message, which is the body."""
+    if "role" in body:
+        _mark_hidden("input", body, content)
+        message = read_message(_cleaned(body))
+        return Facts(kind=Kind.OTHER, input=(message,) if message.parts else (), marks=content.marks)
+    said = None if raw is None or content.hidden("input", raw) else _transcript(raw, "user")
+    return Facts(kind=Kind.OTHER, input=said, marks=content.marks)
+
+
+def _mark_hidden(field: str, body: Mapping[str, Any], content: Content) -> None:
+    message = body.get("message")
+    for raw in (body.get("content"), message, message.get("content") if is_object(message) else None):
+        content.hidden(field, raw)
 
 
 def follow(first: Facts, second: Facts) -> Facts:

@@ -27,6 +27,7 @@ PLACEHOLDERS = frozenset(
         "<redacted>",
         "<elided>",  # Google ADK logs
         "redacted-by-litellm",
+        "Function called with tools",  # OpenLIT until 1.33, whatever was answered to a request with tools
     }
 )
 """Texts that stand where content was."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -15,13 +16,19 @@ from otel_eval import EvalCase, Experiment, current_attempt, reply_should_contai
 from otel_eval.experiment import OverOtlp
 
 AGENT = Path(__file__).with_name("agent_server.py")
-OTLP = "127.0.0.1:24318"
+
+
+def free_address() -> str:
+    """Where the experiment will listen. An agent that is deployed somewhere exports to a fixed address instead."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return f"127.0.0.1:{probe.getsockname()[1]}"
 
 
 @contextmanager
-def running_agent() -> Iterator[str]:
+def running_agent(otlp: str) -> Iterator[str]:
     """The agent's program, told to export to the experiment, and without the SDK's usual delay of 5 s."""
-    environ = {**os.environ, "OTEL_EXPORTER_OTLP_ENDPOINT": f"http://{OTLP}", "OTEL_BSP_SCHEDULE_DELAY": "50"}
+    environ = {**os.environ, "OTEL_EXPORTER_OTLP_ENDPOINT": f"http://{otlp}", "OTEL_BSP_SCHEDULE_DELAY": "50"}
     with subprocess.Popen([sys.executable, AGENT], env=environ, stdout=subprocess.PIPE, text=True) as agent:
         try:
             assert agent.stdout is not None
@@ -31,7 +38,8 @@ def running_agent() -> Iterator[str]:
 
 
 def main() -> int:
-    with running_agent() as url:
+    otlp = free_address()
+    with running_agent(otlp) as url:
 
         def ask(command: str) -> str:
             headers = current_attempt().headers()
@@ -46,7 +54,7 @@ def main() -> int:
             agent=ask,
             evaluators=[should_call_tool_with("getOrder", "orderId", "o_9")],
             concurrency=2,
-            telemetry=OverOtlp(http=OTLP),
+            telemetry=OverOtlp(http=otlp),
         ).run()
     print(report.render())
     return 0 if report.passed else 1

@@ -7,14 +7,17 @@ traffic, recorded files and experiments all come through here; what is live-only
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from otel_eval.assemble.bare import Loop, is_answered, loops_of
 from otel_eval.assemble.calls import Call, calls_of
+from otel_eval.assemble.detached import encloses, is_detached, nest
 from otel_eval.assemble.interactions import Evidence, interaction_of, turn_asked
 from otel_eval.assemble.nodes import Node, collect, join, observe
 from otel_eval.assemble.runs import Run, runs_of
 from otel_eval.assemble.tools import handoff_test, tool_spans
 from otel_eval.assemble.totals import with_totals
+from otel_eval.assemble.transcript import asked_at
 from otel_eval.assemble.tree import Tree
 from otel_eval.conventions.facts import Kind, Note
 from otel_eval.conventions.messages import calls_in
@@ -41,6 +44,7 @@ def assemble_nodes(nodes: Iterable[Node], notes: Iterable[Note] = ()) -> tuple[I
     runs = {trace_id: runs_of(tree, _asked_alone) for trace_id, tree in trees.items()}
     evidence = [found for trace_runs in runs.values() for found in _evidence_of_runs(trace_runs)]
     evidence += _evidence_of_loops(trees, [run for trace_runs in runs.values() for run in trace_runs], evidence)
+    nest(evidence, [node for tree in trees.values() for node in tree.by_id.values()])
     return with_totals([(found, interaction_of(found)) for found in _ordered(evidence)])
 
 
@@ -109,26 +113,28 @@ def _evidence_of_loops(trees: dict[str, Tree], runs: Sequence[Run], told: Sequen
 
 
 def _adopt(calls: Sequence[Call], told: Sequence[Evidence]) -> list[Call]:
-    """Calls in traces of their own (the context was lost) go to the one agent that ran around them and shows no calls."""
+    """Calls whose context was lost go to the agent that ran around them and shows no calls of its own.
+
+    Of several such agents it is the one that was asked the same. A call that could be any of several detached agents' is
+    none of a loop's, and nobody's.
+    """
     silent = [found for found in told if found.parent_id is None and not found.calls and not found.inner_calls]
     left: list[Call] = []
     for call in calls:
-        around = [found for found in silent if _encloses(found, call.node)]
+        around = [found for found in silent if encloses(found, call.node)]
+        if len(around) > 1:
+            around = [found for found in around if _asked_the_same(found, call)]
         if len(around) == 1:
             around[0].calls = sorted([*around[0].calls, call], key=lambda call: call.node.order)
-        else:
+        elif not around or not all(is_detached(found) for found in around):
             left.append(call)
     return left
 
 
-def _encloses(found: Evidence, node: Node) -> bool:
-    frame = found.frames[0]
-    return (
-        frame.started_ns <= node.started_ns
-        and node.ended_ns <= frame.ended_ns
-        and frame.resource.attributes.get("service.name") == node.resource.attributes.get("service.name")
-        and frame.trace_id != node.trace_id
-    )
+def _asked_the_same(found: Evidence, call: Call) -> bool:
+    index = asked_at(call.input)
+    asked = turn_asked(replace(found, calls=())).asked
+    return index is not None and asked is not None and (call.input[index].text or "").strip() == asked.strip()
 
 
 def _place_tool(node: Node, loops: Sequence[Loop], trees: dict[str, Tree]) -> None:

@@ -8,28 +8,42 @@ takes them apart again. They never join less than it would have.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from otel_eval.assemble.bare import message_key
 from otel_eval.assemble.nodes import Node
 from otel_eval.conventions.facts import Kind, Note
 from otel_eval.conventions.messages import asks, call_ids_in
 from otel_eval.identity import digest
+from otel_eval.interaction import Message
 
 
 def ties(arrived: Node | Note) -> frozenset[str]:
     """The keys that this span, or log record, shares with those of other traces that continue it, or that it continues.
 
-    Only model calls have any: the tool call ids of this turn, the response id (another instrumentation's span of the same
+    Only model calls have any, and agents whose model calls are traces of their own: the tool call ids of this turn, the response id (another instrumentation's span of the same
     call), and the turn's opening (history and user message), which all calls of one turn begin with.
     """
     facts = arrived.facts
-    if facts is None or (isinstance(arrived, Node) and facts.kind is not Kind.MODEL):
+    if facts is None or (isinstance(arrived, Node) and facts.kind is not Kind.MODEL and not facts.detached):
         return frozenset()
     keys = {f"response:{facts.response_id}"} if facts.response_id else set()
-    spoken = [message for message in facts.input or () if message.role != "system"]
-    opening = next((index for index in range(len(spoken) - 1, -1, -1) if asks(spoken[index])), None)
-    if opening is not None:
-        keys.add("turn:" + digest(*(message_key(message) for message in spoken[: opening + 1])))
-    turn = spoken if opening is None else spoken[opening + 1 :]
-    for message in (*turn, *(facts.output or ())):
+    told, turn = _turn(facts.input or ())
+    if told is not None:
+        keys.add(told)
+    output: Sequence[Message] = facts.output or ()
+    if facts.detached:  # an agent's output may hold the whole conversation
+        told, output = _turn(output)
+        keys |= {told} if told is not None else set()
+    for message in (*turn, *output):
         keys.update(f"call:{call_id}" for call_id in call_ids_in(message))
     return frozenset(keys)
+
+
+def _turn(messages: Sequence[Message]) -> tuple[str | None, Sequence[Message]]:
+    """The key of the last turn's opening, None where nobody asks, and what follows it."""
+    spoken = [message for message in messages if message.role != "system"]
+    opening = next((index for index in range(len(spoken) - 1, -1, -1) if asks(spoken[index])), None)
+    if opening is None:
+        return None, spoken
+    return "turn:" + digest(*(message_key(message) for message in spoken[: opening + 1])), spoken[opening + 1 :]

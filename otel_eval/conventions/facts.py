@@ -82,6 +82,9 @@ class Facts:
         the content that is not there.
     Left out
         ``pseudo_tools``: names of tool calls in messages that are plumbing of the framework.
+    Place
+        ``detached``: the instrumentation loses the context, so that what belongs below an agent's span is beside it or in
+        traces of its own.
     """
 
     kind: Kind
@@ -113,6 +116,7 @@ class Facts:
     marks: tuple[Mark, ...] = ()
     setting: str | None = None
     pseudo_tools: tuple[str, ...] = ()
+    detached: bool = False
 
     @property
     def answered(self) -> bool:

@@ -115,9 +115,11 @@ def _entity(span: Span, kind: Kind) -> Facts:
 
 
 def _without_ending(span_name: str) -> str | None:
+    """``name.agent`` without its ending; None for a span's name that is not made so."""
     for ending in _ENDINGS:
-        span_name = span_name.removesuffix(ending)
-    return span_name or None
+        if span_name.endswith(ending):
+            return span_name.removesuffix(ending) or None
+    return None
 
 
 def _taken(content: Content) -> Payload:
@@ -166,7 +168,7 @@ def _tool(span: Span) -> Facts:
     outcome, result = _outcome(content)
     error = tool_error_of(span) or outcome.error
     name = text(attributes.get("gen_ai.tool.name"))
-    entity = text(attributes.get(_NAME)) or _without_ending(span.name.removeprefix("execute_tool "))
+    entity = text(attributes.get(_NAME)) or _tool_in(span.name)
     if name is None or name in TOOL_CLASSES:
         name = outcome.name or (entity if entity not in TOOL_CLASSES else None)
     control_flow = is_control_flow(span)
@@ -181,6 +183,10 @@ def _tool(span: Span) -> Facts:
         marks=content.marks,
         setting=SETTING,
     )
+
+
+def _tool_in(span_name: str) -> str | None:
+    return _without_ending(span_name) or (span_name.removeprefix("execute_tool ") or None)
 
 
 def _arguments(content: Content) -> JsonValue | Missing:

@@ -47,8 +47,11 @@ class Content:
         if mark not in self._marks:
             self._marks.append(mark)
 
-    def value(self, field: str, *keys: str) -> Any:
-        """The first of the attributes that is there, decoded if it is JSON; MISSING where none is, or it is hidden or cut."""
+    def value(self, field: str, *keys: str, twice: bool = True) -> Any:
+        """The first of the attributes that is there, decoded if it is JSON; MISSING where none is, or it is hidden or cut.
+
+        ``twice`` false: the convention encodes every value once, so that a text that looks like JSON is a text.
+        """
         for key in keys:
             raw = self.attributes.get(key)
             if raw is None:
@@ -56,7 +59,7 @@ class Content:
             if self.hidden(field, raw):
                 return MISSING
             try:
-                return decode(raw)
+                return decode(raw, twice=twice)
             except Undecodable:
                 self.mark(field, GapKind.TRUNCATED)
                 return MISSING

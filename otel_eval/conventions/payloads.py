@@ -124,6 +124,16 @@ def output_payload(raw: Any, *, structured: bool = True) -> Payload:
     return _output_of(value, raw, structured, 0)
 
 
+def input_of(value: Any) -> Payload:
+    """As :func:`input_payload`, of what is decoded already: a text is a text, whatever it looks like."""
+    return Payload(text=value or None) if isinstance(value, str) else _input_of(value, 0)
+
+
+def output_of(value: Any, *, structured: bool = True) -> Payload:
+    """As :func:`output_payload`, of what is decoded already."""
+    return Payload(text=value) if isinstance(value, str) else _output_of(value, _json(value), structured, 0)
+
+
 def _output_of(value: Any, raw: Any, structured: bool, depth: int) -> Payload:
     if isinstance(value, list):
         messages = read_messages(value, "assistant")

@@ -23,6 +23,7 @@ CONTROL_FLOW = frozenset(
         "ParentCommand",  # LangGraph: goes on in the parent graph
         "CallDeferred",  # pydantic-ai
         "ApprovalRequired",
+        "ToolInterruptError",  # Genkit: waits for a human
         "GeneratorExit",
         "StopIteration",
         "StopAsyncIteration",

@@ -39,6 +39,8 @@ OPERATIONS: dict[str, Kind] = {
             "response",
             "llm_call",
             "llm_request",
+            "chat.completions",  # Semantic Kernel for .NET until 1.20
+            "text.completions",
         ),
         Kind.MODEL,
     ),

@@ -14,15 +14,22 @@ from importlib.metadata import entry_points
 
 from otel_eval.conventions import (
     genai,
+    genkit,
     google_adk,
+    langfuse,
+    langsmith,
     llama_index,
+    logfire,
     mastra,
+    mlflow,
     openinference,
+    openlit,
     openllmetry,
     openllmetry_crewai,
     openllmetry_langchain_js,
     openllmetry_llama_index,
     pydantic_ai,
+    semantic_kernel,
     vercel_ai,
 )
 from otel_eval.conventions.facts import Convention, Facts, Kind, Note, fill
@@ -33,8 +40,13 @@ from otel_eval.signals import LogRecord, Span
 CONVENTIONS: tuple[Convention, ...] = (
     # Of several that recognise a span the first decides its kind, the others fill gaps: vendors before the standard.
     pydantic_ai.CONVENTION,
+    logfire.CONVENTION,
     vercel_ai.CONVENTION,
     mastra.CONVENTION,
+    genkit.CONVENTION,
+    langfuse.CONVENTION,
+    mlflow.CONVENTION,
+    langsmith.CONVENTION,
     llama_index.CONVENTION,
     openllmetry_llama_index.CONVENTION,
     openllmetry_crewai.CONVENTION,
@@ -42,6 +54,8 @@ CONVENTIONS: tuple[Convention, ...] = (
     openllmetry.CONVENTION,
     openinference.CONVENTION,
     google_adk.CONVENTION,
+    openlit.CONVENTION,
+    semantic_kernel.CONVENTION,
     genai.CONVENTION,
 )
 

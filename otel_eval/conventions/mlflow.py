@@ -1,0 +1,81 @@
+"""MLflow's tracing over OTLP: ``mlflow.spanType``, ``mlflow.spanInputs`` and ``mlflow.spanOutputs``, every value in JSON.
+
+With ``MLFLOW_ENABLE_OTEL_GENAI_SEMCONV`` it writes the semantic conventions instead, with its own types as operations where
+they have no name for one, and an agent's messages only where it can convert them: the model's calls have them.
+Source: mlflow 3.17.2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from otel_eval.conventions.answers import counted
+from otel_eval.conventions.content import Content
+from otel_eval.conventions.facts import Convention, Facts, Kind
+from otel_eval.conventions.observed import Observed, facts_of
+from otel_eval.conventions.trouble import failure_of, first_exception_of, is_control_flow
+from otel_eval.conventions.values import decode_leniently, text
+from otel_eval.interaction import Failure
+from otel_eval.signals import Span
+
+KINDS: dict[str, Kind] = {
+    "AGENT": Kind.AGENT,
+    "CHAIN": Kind.WORKFLOW,
+    "WORKFLOW": Kind.WORKFLOW,
+    "TASK": Kind.WORKFLOW,
+    "UNKNOWN": Kind.WORKFLOW,  # a traced function
+    "LLM": Kind.MODEL,
+    "CHAT_MODEL": Kind.MODEL,
+    "TOOL": Kind.TOOL,
+    "EVALUATOR": Kind.EVALUATOR,
+}
+"""All else (retrievers, embeddings, parsers, memory, guardrails) is no agent's work."""
+
+_SCOPE = "mlflow."
+
+
+def read(span: Span) -> Facts | None:
+    """What the span says; None without a type of MLflow's."""
+    attributes = span.attributes
+    kind_name = _text(attributes, "mlflow.spanType")
+    if kind_name is None:
+        return _as_operation(span)
+    kind = KINDS.get(kind_name, Kind.OTHER)
+    content = Content.of(span)
+    observed = Observed(
+        kind=kind,
+        name=span.name or None,
+        taken=content.value("input", "mlflow.spanInputs", twice=False),
+        given=content.value("output", "mlflow.spanOutputs", twice=False),
+        failure=None if is_control_flow(span) else _failure(span, kind),
+        model=_text(attributes, "mlflow.llm.model") or _text(attributes, "model"),
+        usage=counted(decode_leniently(attributes.get("mlflow.chat.tokenUsage"))),
+        session=_text(attributes, "session.id"),
+        call_id=_text(attributes, "tool_call_id"),
+        agent=_text(attributes, "lc_agent_name"),
+    )
+    return facts_of(observed, span, content)
+
+
+def _as_operation(span: Span) -> Facts | None:
+    """A type that the semantic conventions have no operation for, under its own name."""
+    operation = span.attributes.get("gen_ai.operation.name")
+    if not span.scope.name.startswith(_SCOPE) or operation not in KINDS:
+        return None
+    kind = KINDS[operation]
+    return Facts(kind=kind, weak_agent=span.name.removeprefix(f"{operation} ") or None, failure=failure_of(span))
+
+
+def _text(attributes: Mapping[str, Any], key: str) -> str | None:
+    """A text that may be in quotes."""
+    raw = attributes.get(key)
+    return text(decode_leniently(raw)) if isinstance(raw, str) and raw[:1] == '"' else text(raw)
+
+
+def _failure(span: Span, kind: Kind) -> Failure | None:
+    failure = failure_of(span)
+    return (first_exception_of(span) or failure) if failure is not None and kind is Kind.TOOL else failure
+
+
+CONVENTION = Convention(name="mlflow", read=read, prefixes=("mlflow.",), scopes=(_SCOPE,))

@@ -66,7 +66,7 @@ class Facts:
     Who
         ``agent``: the name of the agent that this span *is*, or runs under (then it is a hint only). ``weak_agent``: a
         name that serves where nobody below has a better one (of a workflow, a function, the span).
-        ``session``, ``user_id``: never empty.
+        ``session``, ``user_id``: empty where a convention knows that what stands there is none; never empty in a span's facts.
     Conversation
         ``input``: the messages that went in, ``output``: those that came out; for an agent ``output`` may hold the whole
         run. ``new_from``: where this turn starts in ``input``, if the convention tells. ``asked`` and ``reply``: texts
@@ -168,7 +168,8 @@ class Convention:
 
     A span is offered to ``read`` if one of its attribute keys starts with one of ``prefixes``, or its scope's name starts
     with one of ``scopes``, or the name of one of its events starts with one of ``events``. ``read`` gives None where the
-    span is not of this convention after all. ``read_log`` likewise for a log record that has a span id.
+    span is not of this convention after all. ``read_log`` likewise for a log record that has a span id. A ``fallback`` is
+    offered only what no convention before it recognised.
     """
 
     name: str
@@ -177,3 +178,4 @@ class Convention:
     scopes: tuple[str, ...] = ()
     events: tuple[str, ...] = ()
     read_log: Callable[[LogRecord], Facts | None] | None = None
+    fallback: bool = False

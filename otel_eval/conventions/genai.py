@@ -92,11 +92,13 @@ def read(span: Span) -> Facts | None:
         "session": text(attributes.get("gen_ai.conversation.id")),
         "input": _input(content),
         "output": _output(content),
-        "system": content.instructions("gen_ai.system_instructions"),
+        "system": content.instructions("gen_ai.system_instructions", "gen_ai.agent.system_instructions"),
         "control_flow": is_control_flow(span),
         "setting": _setting_of(span.scope.name),
     }
     values |= _tool(span, content) if kind is Kind.TOOL else _model(span, kind)
+    if attributes.get("gen_ai.operation.name") == "output_messages":  # Agent 365: what was sent to the user
+        values["reply"] = next((said.text for said in reversed(values["output"] or ()) if said.text), None)
     facts = Facts(kind=kind, marks=content.marks, **values)
     told = events.facts_of_events(span.events) if span.events else None
     if told is None:
@@ -116,7 +118,7 @@ def kind_of(span: Span) -> Kind | None:
     if attributes.get("gen_ai.tool.name") == "(merged tools)":
         return Kind.OTHER  # Google ADK's span around tools that ran side by side
     if isinstance(operation, str) and operation:
-        kind = OPERATIONS.get(operation)
+        kind = OPERATIONS.get(operation) or OPERATIONS.get(operation.lower())  # Microsoft's Agent 365 wrote "Chat"
         if kind is Kind.MODEL and span.name.startswith(_AGENT_SPAN):
             return Kind.AGENT  # an SDK's callback wrote its own call's attributes over the agent's span
         if kind is not None:
@@ -212,7 +214,7 @@ def _tool(span: Span, content: Content) -> dict[str, Any]:
     name = text(attributes.get("gen_ai.tool.name")) or span.name.removeprefix("execute_tool ").removeprefix(
         "tools/call "
     )
-    call_id = text(attributes.get("gen_ai.tool.call.id"))
+    call_id = first_text(attributes, ("gen_ai.tool.call.id", "gen_ai.tool.call_id"))
     result = content.result("result", "gen_ai.tool.call.result")
     error = tool_error_of(span)
     if error is None and result is not MISSING:

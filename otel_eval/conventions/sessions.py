@@ -24,6 +24,8 @@ _KEYS = (
 _USER_KEYS = ("user_id", "userId", "user.id", "customer_id", "customerId")
 _PREFIXES = (
     "traceloop.association.properties.",
+    "gen_ai.association.properties.",  # Splunk
+    "lmnr.association.properties.",  # Laminar
     "ai.telemetry.metadata.",  # Vercel AI SDK 3.3 to 6
     "ai.settings.context.",  # Vercel AI SDK 7
     "langsmith.metadata.",
@@ -43,6 +45,7 @@ SESSION_NAMES = (
     "langfuse.session.id",
     "gcp.vertex.agent.session_id",
     "spring.ai.chat.client.conversation.id",
+    "gen_ai.session.id",  # Alibaba, Tencent, Dify
     "microsoft.session.id",
     "genkit:sessionId",
     "group_id",

@@ -1,0 +1,135 @@
+"""Instrumentations that nobody here knows: a span that names its kind, and inputs and outputs under the usual names.
+
+Only spans that no other convention recognises come here (``Convention.fallback``). What is read is what cannot mean
+anything else: a kind that is one of a few words, and a text, messages or a tool's values beside it. An object that is no
+message is left alone: better a gap than an invention. Seen so in VoltAgent (``span.type``), Laminar (``lmnr.span.type``),
+Flue, Pipecat and hand-written tracers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from otel_eval.conventions.content import Content, usage_of
+from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind
+from otel_eval.conventions.messages import read_messages
+from otel_eval.conventions.payloads import input_payload, output_payload, tool_arguments, tool_outcome
+from otel_eval.conventions.trouble import failure_of, tool_error_of
+from otel_eval.conventions.values import containers, first_text, is_object, is_placeholder
+from otel_eval.interaction import Message
+from otel_eval.signals import Span
+
+KIND_KEYS = (
+    "span.type",
+    "span_type",
+    "span.kind",
+    "lmnr.span.type",
+    "entity.type",
+    "agent.span.type",
+    "llm.span.kind",
+    "voltagent.span.type",
+    "flue.span.type",
+)
+KINDS: dict[str, Kind] = {
+    **dict.fromkeys(("agent", "agent_run", "invoke_agent"), Kind.AGENT),
+    **dict.fromkeys(("llm", "model", "generation", "chat", "chat_model", "llm_call"), Kind.MODEL),
+    **dict.fromkeys(("tool", "tool_call", "execute_tool"), Kind.TOOL),
+    **dict.fromkeys(("workflow", "chain"), Kind.WORKFLOW),
+}
+"""Words that say what a span is. ``function``, ``task`` or ``client`` say too little."""
+
+_INPUTS = ("input.value", "input", "lmnr.span.input", "agent.input", "agent.messages", "llm.input", "llm.messages")
+_OUTPUTS = ("output.value", "output", "lmnr.span.output", "agent.output", "llm.output", "llm.response")
+_ARGUMENTS = ("tool.arguments", "tool.call.arguments", "tool.input", "tool.args", "tool.parameters")
+_RESULTS = ("tool.result", "tool.call.result", "tool.output", "tool.response")
+_USAGE = {
+    "input_tokens": ("usage.input_tokens", "usage.prompt_tokens", "llm.usage.prompt_tokens", "llm.usage.input_tokens"),
+    "output_tokens": (
+        "usage.output_tokens",
+        "usage.completion_tokens",
+        "llm.usage.completion_tokens",
+        "llm.usage.output_tokens",
+    ),
+}
+
+
+def read(span: Span) -> Facts | None:
+    """What the span says under names that cannot mean anything else; None where its kind is not told."""
+    attributes = span.attributes
+    kind = kind_of(attributes)
+    if kind is None:
+        return None
+    content = Content.of(span)
+    if kind is Kind.TOOL:
+        return _tool(span, content)
+    given, gave = _first(content, "input", _INPUTS), _first(content, "output", _OUTPUTS)
+    name = first_text(attributes, ("agent.name", "agent_name", "entity.name"))
+    if kind is Kind.MODEL:
+        return Facts(
+            kind=kind,
+            input=_messages(given, "user"),
+            output=_messages(gave, "assistant"),
+            model=first_text(attributes, ("llm.model", "llm.model_name", "model", "model_name", "model.name")),
+            usage=usage_of(attributes, _USAGE),
+            failure=failure_of(span),
+            marks=content.marks,
+        )
+    taken = input_payload(given) if given is not None else None
+    made = output_payload(gave, structured=False) if gave is not None else None
+    return Facts(
+        kind=kind,
+        agent=name if kind is Kind.AGENT else None,
+        weak_agent=span.name or None,
+        input=taken.messages if taken is not None else None,
+        asked=taken.text if taken is not None else None,
+        output=made.messages if made is not None else None,
+        reply=made.text if made is not None else None,
+        failure=failure_of(span),
+        marks=content.marks,
+    )
+
+
+def kind_of(attributes: Mapping[str, Any]) -> Kind | None:
+    """The kind that the first of the known keys with a known word tells; None where they contradict one another."""
+    told = {KINDS[word] for key in KIND_KEYS if (word := str(attributes.get(key, "")).lower()) in KINDS}
+    return told.pop() if len(told) == 1 else None
+
+
+def _first(content: Content, field: str, keys: Iterable[str]) -> Any:
+    for key in keys:
+        raw = content.attributes.get(key)
+        if raw is not None and raw != "" and not content.hidden(field, raw):
+            return raw
+    return None
+
+
+def _messages(raw: Any, role: str) -> tuple[Message, ...] | None:
+    """Messages, or a text; nothing of an object that holds neither a role nor a list of messages."""
+    value = containers(raw)
+    if isinstance(value, str):
+        return None if is_placeholder(value) else read_messages(value, role) or None
+    if is_object(value) and "role" not in value and not isinstance(value.get("messages"), list):
+        return None
+    if isinstance(value, list) and not all(is_object(item) and "role" in item for item in value):
+        return None
+    return read_messages(value, role) or None
+
+
+def _tool(span: Span, content: Content) -> Facts:
+    attributes = span.attributes
+    given = _first(content, "arguments", (*_ARGUMENTS, *_INPUTS[:3]))
+    gave = _first(content, "result", (*_RESULTS, *_OUTPUTS[:3]))
+    outcome = None if gave is None else tool_outcome(gave)
+    return Facts(
+        kind=Kind.TOOL,
+        tool=first_text(attributes, ("tool.name", "tool_name", "entity.name", "function.name")) or span.name or None,
+        arguments=MISSING if given is None else tool_arguments(given),
+        result=MISSING if outcome is None else outcome.result,
+        error=tool_error_of(span) or (outcome.error if outcome is not None else None),
+        call_id=first_text(attributes, ("tool.call.id", "tool_call.id", "tool.call_id", "tool.id")),
+        marks=content.marks,
+    )
+
+
+CONVENTION = Convention(name="generic", read=read, prefixes=KIND_KEYS, fallback=True)

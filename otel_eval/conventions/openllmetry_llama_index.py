@@ -14,7 +14,7 @@ from typing import Any
 
 from otel_eval.conventions.content import Content
 from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind
-from otel_eval.conventions.messages import read_message, read_messages
+from otel_eval.conventions.llama_messages import read_llama_messages
 from otel_eval.conventions.openllmetry import KIND, OUTPUT, SETTING
 from otel_eval.conventions.payloads import tool_outcome
 from otel_eval.conventions.trouble import failure_of, tool_error_of
@@ -50,7 +50,7 @@ def _step(span: Span, content: Content, kind: Kind) -> Facts:
     return Facts(
         kind=kind,
         agent=text((ended or event).get("current_agent_name")),
-        input=read_messages(took) or None if isinstance(took, list) else None,
+        input=read_llama_messages(took) or None if isinstance(took, list) else None,
         reply=said.text if said is not None and (ended is not None or not event.get("tool_calls")) else None,
         failure=failure_of(span) if kind is Kind.AGENT else None,
         marks=content.marks,
@@ -60,7 +60,8 @@ def _step(span: Span, content: Content, kind: Kind) -> Facts:
 
 def _response(event: Mapping[str, Any]) -> Message | None:
     response = event.get("response")
-    return read_message(response, "assistant") if is_object(response) and "role" in response else None
+    messages = read_llama_messages(response, "assistant") if is_object(response) else ()
+    return messages[0] if messages else None
 
 
 def _tool(span: Span, content: Content) -> Facts:

@@ -13,12 +13,15 @@ from functools import cache
 from importlib.metadata import entry_points
 
 from otel_eval.conventions import (
+    crewai,
     genai,
     genkit,
     google_adk,
+    haystack,
     langfuse,
     langsmith,
     llama_index,
+    llama_index_otel,
     logfire,
     mastra,
     mlflow,
@@ -48,6 +51,9 @@ CONVENTIONS: tuple[Convention, ...] = (
     mlflow.CONVENTION,
     langsmith.CONVENTION,
     llama_index.CONVENTION,
+    crewai.CONVENTION,
+    haystack.CONVENTION,
+    llama_index_otel.CONVENTION,
     openllmetry_llama_index.CONVENTION,
     openllmetry_crewai.CONVENTION,
     openllmetry_langchain_js.CONVENTION,
@@ -94,7 +100,7 @@ class Registry:
         return replace(
             found,
             conventions=tuple(names),
-            session=found.session or session_of(span.attributes),
+            session=(session_of(span.attributes) if found.session is None else found.session) or None,
             user_id=found.user_id or user_of(span.attributes),
         )
 

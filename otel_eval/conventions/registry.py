@@ -14,7 +14,9 @@ from importlib.metadata import entry_points
 
 from otel_eval.conventions import (
     crewai,
+    gemini_cli,
     genai,
+    generic,
     genkit,
     google_adk,
     haystack,
@@ -33,6 +35,7 @@ from otel_eval.conventions import (
     openllmetry_llama_index,
     pydantic_ai,
     semantic_kernel,
+    span_kinds,
     vercel_ai,
 )
 from otel_eval.conventions.facts import Convention, Facts, Kind, Note, fill
@@ -62,7 +65,10 @@ CONVENTIONS: tuple[Convention, ...] = (
     google_adk.CONVENTION,
     openlit.CONVENTION,
     semantic_kernel.CONVENTION,
+    gemini_cli.CONVENTION,
+    span_kinds.CONVENTION,
     genai.CONVENTION,
+    generic.CONVENTION,
 )
 
 SESSION_PREFIXES = ("session.id", "user.id")
@@ -85,7 +91,7 @@ class Registry:
         found: Facts | None = None
         names: list[str] = []
         for convention in self.conventions:
-            if not _offered(convention, span):
+            if (convention.fallback and found is not None) or not _offered(convention, span):
                 continue
             try:
                 facts = convention.read(span)

@@ -35,6 +35,7 @@ from otel_eval.conventions import (
     openllmetry_llama_index,
     pydantic_ai,
     semantic_kernel,
+    smolagents,
     span_kinds,
     vercel_ai,
 )
@@ -60,6 +61,7 @@ CONVENTIONS: tuple[Convention, ...] = (
     openllmetry_llama_index.CONVENTION,
     openllmetry_crewai.CONVENTION,
     openllmetry_langchain_js.CONVENTION,
+    smolagents.CONVENTION,
     openllmetry.CONVENTION,
     openinference.CONVENTION,
     google_adk.CONVENTION,

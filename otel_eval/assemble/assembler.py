@@ -44,6 +44,7 @@ def assemble_nodes(nodes: Iterable[Node], notes: Iterable[Note] = ()) -> tuple[I
     runs = {trace_id: runs_of(tree, _asked_alone) for trace_id, tree in trees.items()}
     evidence = [found for trace_runs in runs.values() for found in _evidence_of_runs(trace_runs)]
     evidence += _evidence_of_loops(trees, [run for trace_runs in runs.values() for run in trace_runs], evidence)
+    evidence += _evidence_of_steps(trees, evidence)
     nest(evidence, [node for tree in trees.values() for node in tree.by_id.values()])
     return with_totals([(found, interaction_of(found)) for found in _ordered(evidence)])
 
@@ -175,4 +176,44 @@ def _evidence_of_loop(loop: Loop, trees: dict[str, Tree]) -> Evidence:
         parent_id=None if loop.outer is None else interaction_id(loop.outer.trace_id, loop.outer.span_id),
         is_handoff=handoff_test(()),
         complete=is_answered(loop) and not dangling,
+    )
+
+
+def _evidence_of_steps(trees: dict[str, Tree], told: Sequence[Evidence]) -> list[Evidence]:
+    """An agent whose span never came, and whose steps alone say what it was asked: under the id of the span they miss."""
+    taken = {node.key for found in told for node in (*found.frames, *found.nodes)}
+    known = {(found.trace_id, found.span_id) for found in told}
+    lost: dict[tuple[str, str], list[Node]] = {}
+    for trace_id, tree in trees.items():
+        for top in tree.roots:
+            if top.parent_id is not None and (trace_id, top.parent_id) not in known:
+                lost.setdefault((trace_id, top.parent_id), []).extend((top, *tree.below(top)))
+    return [
+        _evidence_of_lost(key, nodes, trees[key[0]])
+        for key, nodes in sorted(lost.items())
+        if not any(node.key in taken for node in nodes) and any(_says_asked(node) for node in nodes)
+    ]
+
+
+def _says_asked(node: Node) -> bool:
+    facts = node.facts
+    return (
+        facts is not None and facts.kind is Kind.STEP and (bool(facts.asked) or asked_at(facts.input or ()) is not None)
+    )
+
+
+def _evidence_of_lost(key: tuple[str, str], nodes: Sequence[Node], tree: Tree) -> Evidence:
+    told = sorted((node for node in nodes if node.facts is not None), key=lambda node: node.order)
+    return Evidence(
+        trace_id=key[0],
+        span_id=key[1],
+        frames=(),
+        steps=[node for node in told if node.kind() is Kind.STEP],
+        calls=(),
+        inner_calls=(),
+        tools=tool_spans(told, tree, set()),
+        nodes=told,
+        agent=next((node.facts.agent for node in told if node.facts is not None and node.facts.agent), None),
+        is_handoff=handoff_test(()),
+        complete=False,
     )

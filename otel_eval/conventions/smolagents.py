@@ -36,7 +36,7 @@ def _tool(span: Span) -> Facts:
     return Facts(
         kind=Kind.STEP if name == _FINAL else Kind.TOOL,
         tool=name,
-        arguments=taken,
+        arguments=None if content.marks else taken,  # OpenInference would take the schema
         error=tool_error_of(span),
         marks=content.marks,
     )

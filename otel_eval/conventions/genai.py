@@ -71,6 +71,7 @@ SETTINGS: dict[str, str] = {
     "semantic_kernel": "SEMANTICKERNEL_EXPERIMENTAL_GENAI_ENABLE_OTEL_DIAGNOSTICS_SENSITIVE=true",
     "opentelemetry.instrumentation.genai": SETTING,
     "opentelemetry.instrumentation.": "TRACELOOP_TRACE_CONTENT=true",
+    "gen_ai": "telemetry: {recordInputs: true, recordOutputs: true}",  # Vercel AI SDK 7
     "openlit": "openlit.init(capture_message_content=True)",
 }
 """What turns the content on, by the beginning of the scope's name; the first that fits."""

@@ -13,6 +13,8 @@ from functools import cache
 from importlib.metadata import entry_points
 
 from otel_eval.conventions import (
+    anthropic_sdk,
+    claude_code,
     crewai,
     gemini_cli,
     genai,
@@ -20,8 +22,11 @@ from otel_eval.conventions import (
     genkit,
     google_adk,
     haystack,
+    laminar,
+    langchain4j,
     langfuse,
     langsmith,
+    livekit,
     llama_index,
     llama_index_otel,
     logfire,
@@ -33,10 +38,12 @@ from otel_eval.conventions import (
     openllmetry_crewai,
     openllmetry_langchain_js,
     openllmetry_llama_index,
+    pipecat,
     pydantic_ai,
     semantic_kernel,
     smolagents,
     span_kinds,
+    spring_ai,
     vercel_ai,
 )
 from otel_eval.conventions.facts import Convention, Facts, Kind, Note, fill
@@ -54,6 +61,13 @@ CONVENTIONS: tuple[Convention, ...] = (
     langfuse.CONVENTION,
     mlflow.CONVENTION,
     langsmith.CONVENTION,
+    claude_code.CONVENTION,
+    anthropic_sdk.CONVENTION,
+    spring_ai.CONVENTION,
+    langchain4j.CONVENTION,
+    livekit.CONVENTION,
+    pipecat.CONVENTION,
+    laminar.CONVENTION,
     llama_index.CONVENTION,
     crewai.CONVENTION,
     haystack.CONVENTION,

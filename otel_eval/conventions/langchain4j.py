@@ -1,0 +1,58 @@
+"""LangChain4j under Quarkus: ``langchain4j.aiservices.Interface.method``, ``langchain4j.tools.name`` and ``completion model``.
+
+An AI service's method is the agent. Tools have the standard's attributes, in early versions their name alone; what they
+raise is an exception event without a status. With the prompt included, the texts of all messages stand in one attribute,
+joined by line breaks without their roles, so what was asked is only known in that wrapping.
+Source: quarkus-langchain4j, ``ToolSpanWrapper``, ``SpanChatModelListener``, ``PromptTextSpanContributor`` (2024 to 2026).
+"""
+
+from __future__ import annotations
+
+from otel_eval.conventions.content import Content
+from otel_eval.conventions.facts import Convention, Facts, Kind
+from otel_eval.conventions.trouble import failure_of, is_control_flow
+from otel_eval.conventions.values import text
+from otel_eval.interaction import Message, TextPart
+from otel_eval.signals import Span
+
+SETTING = (
+    "quarkus.langchain4j.tracing.include-prompt=true quarkus.langchain4j.tracing.include-completion=true "
+    "quarkus.langchain4j.tracing.include-tool-arguments=true quarkus.langchain4j.tracing.include-tool-result=true"
+)
+
+_SERVICE, _TOOL = "langchain4j.aiservices.", "langchain4j.tools."
+_SCOPE = "io.quarkus.opentelemetry"
+
+
+def read(span: Span) -> Facts | None:
+    """What the names of the spans say, and the texts beside the standard's attributes."""
+    if span.name.startswith(_SERVICE):
+        service = span.name.removeprefix(_SERVICE).rpartition(".")[0] or span.name.removeprefix(_SERVICE)
+        failure = failure_of(span, exceptions_count=True)
+        return Facts(kind=Kind.AGENT, agent=service or None, failure=failure, control_flow=is_control_flow(span))
+    if span.name.startswith(_TOOL):
+        failure = failure_of(span, exceptions_count=True)
+        return Facts(
+            kind=Kind.TOOL,
+            tool=text(span.attributes.get("gen_ai.tool.name")) or span.name.removeprefix(_TOOL) or None,
+            error=None if failure is None else str(failure),
+            setting=SETTING,
+        )
+    return _model(span) if span.attributes.get("gen_ai.request.model") is not None else None
+
+
+def _model(span: Span) -> Facts:
+    attributes, content = span.attributes, Content.of(span)
+    said = text(attributes.get("gen_ai.completion"))
+    return Facts(
+        kind=Kind.MODEL,
+        prompt=text(attributes.get("gen_ai.content.prompt")),
+        output=None if said is None else (Message(role="assistant", parts=(TextPart(text=said),)),),
+        failure=failure_of(span, exceptions_count=True),
+        control_flow=is_control_flow(span),
+        marks=content.marks,
+        setting=SETTING,
+    )
+
+
+CONVENTION = Convention(name="langchain4j", read=read, scopes=(_SCOPE,))

@@ -11,7 +11,6 @@ decorators, ``{"inputs": …, "tags": …}`` and ``{"outputs": …}`` of LangCha
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from typing import Any
 
 from otel_eval.conventions.content import Content
@@ -145,10 +144,18 @@ def _value(content: Content, field: str, key: str) -> Any:
     if isinstance(raw, str) and raw.lstrip()[:1] not in ("{", "[", '"'):
         return raw
     try:
-        return decode(raw)
+        value = decode(raw)
     except Undecodable:
+        value = MISSING
+    if value is MISSING or _is_cut(raw, value):
         content.mark(field, GapKind.TRUNCATED)
         return MISSING
+    return value
+
+
+def _is_cut(raw: Any, value: Any) -> bool:
+    """Whether a JSON string ends before its closing quote."""
+    return isinstance(raw, str) and raw[:1] == '"' and value is raw and (len(raw) == 1 or raw[-1:] != '"')
 
 
 def _without_self(value: Any) -> Any:
@@ -165,7 +172,7 @@ def _without_self(value: Any) -> Any:
 def _tool(span: Span) -> Facts:
     attributes, content = span.attributes, Content.of(span)
     arguments = _arguments(content)
-    outcome, result = _outcome(content)
+    outcome, result = _outcome(content, is_mcp=_is_mcp(decode_leniently(attributes.get(INPUT))))
     error = tool_error_of(span) or outcome.error
     name = text(attributes.get("gen_ai.tool.name"))
     entity = text(attributes.get(_NAME)) or _tool_in(span.name)
@@ -200,12 +207,12 @@ def _arguments(content: Content) -> JsonValue | Missing:
     except Undecodable:
         content.mark("arguments", GapKind.TRUNCATED)
         return str(raw)
-    if is_object(value) and "arguments" in value and set(value) <= {"tool_name", "arguments"}:  # MCP
-        return tool_arguments(value["arguments"] if value["arguments"] is not None else {})
+    if _is_mcp(value):
+        return tool_arguments(value.get("arguments") or {})
     return tool_arguments(_without_self(value))
 
 
-def _outcome(content: Content) -> tuple[ToolOutcome, JsonValue | Missing]:
+def _outcome(content: Content, *, is_mcp: bool) -> tuple[ToolOutcome, JsonValue | Missing]:
     key = OUTPUT if content.attributes.get(OUTPUT) is not None else "gen_ai.tool.call.result"
     raw = content.attributes.get(key)
     if raw is None or content.hidden("result", raw):
@@ -215,15 +222,19 @@ def _outcome(content: Content) -> tuple[ToolOutcome, JsonValue | Missing]:
     except Undecodable:
         content.mark("result", GapKind.TRUNCATED)
     value = decode_leniently(raw) if isinstance(raw, str) and raw[:1] == '"' else containers(raw)
-    if is_object(value) and set(value) == {"result", "is_error"}:  # MCP: is_error is there where it is true
-        return ToolOutcome(error=_words(value)), MISSING
+    if _is_cut(raw, value):
+        content.mark("result", GapKind.TRUNCATED)
+        return ToolOutcome(result=raw[1:]), raw[1:]
+    if is_object(value) and is_mcp and "result" in value and set(value) <= {"result", "is_error"}:
+        failed = value.get("is_error") is True
+        value = {"is_error": True, "text": value["result"]} if failed else value["result"]
     outcome = tool_outcome(value)
     return outcome, outcome.result
 
 
-def _words(value: Mapping[str, Any]) -> str:
-    found = value.get("result")
-    return found if isinstance(found, str) else str(found)
+def _is_mcp(taken: Any) -> bool:
+    """Whether the input is an MCP client's or server's; the client's output is then ``{"result", "is_error"}``."""
+    return is_object(taken) and "tool_name" in taken and set(taken) <= {"tool_name", "arguments"}
 
 
 CONVENTION = Convention(name="openllmetry", read=read, prefixes=("traceloop.",))

@@ -1,0 +1,225 @@
+"""OpenLLMetry: what its spans are, and what stands in the envelopes of its frameworks."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from otel_eval.conventions.facts import MISSING, Facts, Kind, Mark
+from otel_eval.conventions.registry import facts_of
+from otel_eval.interaction import GapKind, ToolCallPart
+from otel_eval.signals import Scope, SpanEvent
+from otel_eval.testing.spans import span
+
+INPUT, OUTPUT = "traceloop.entity.input", "traceloop.entity.output"
+
+
+def read(
+    kind: str | None, attributes: dict[str, Any], *, name: str = "s", scope: str = "traceloop", **more: Any
+) -> Facts:
+    """The facts of a span of that ``traceloop.span.kind``."""
+    own = {"traceloop.span.kind": kind, **attributes}
+    facts = facts_of(span(name, attributes=own, scope=Scope(scope), **more))
+    assert facts is not None
+    return facts
+
+
+@pytest.mark.parametrize(
+    ("attributes", "kind"),
+    [
+        ({"traceloop.span.kind": "workflow"}, Kind.WORKFLOW),
+        ({"traceloop.span.kind": "workflow", "gen_ai.operation.name": "invoke_agent"}, Kind.AGENT),
+        ({"traceloop.span.kind": "agent"}, Kind.AGENT),
+        ({"traceloop.span.kind": "task"}, Kind.STEP),
+        ({"traceloop.span.kind": "task", "gen_ai.operation.name": "execute_tool"}, Kind.TOOL),
+        ({"traceloop.span.kind": "tool"}, Kind.TOOL),
+        ({"traceloop.span.kind": "handoff", "gen_ai.operation.name": "handoff"}, Kind.HANDOFF),
+        ({"traceloop.span.kind": "server"}, None),
+        ({"traceloop.span.kind": "session"}, None),
+        ({"traceloop.workflow.name": "stamped on everything"}, None),
+        ({"traceloop.entity.path": "a", "gen_ai.request.model": "m", "gen_ai.prompt.0.content": "hi"}, Kind.MODEL),
+    ],
+)
+def test_kinds(attributes: dict[str, Any], kind: Kind | None) -> None:
+    """``traceloop.span.kind`` decides, more exactly with an operation; names that the SDK stamps decide nothing."""
+    facts = facts_of(span("s", attributes=attributes))
+    assert (None if facts is None else facts.kind) == kind
+
+
+@pytest.mark.parametrize(
+    ("taken", "given", "asked", "reply"),
+    [
+        ('{"args": ["hi"], "kwargs": {}}', '"hello"', "hi", "hello"),
+        ('{"args": [], "kwargs": {"question": "hi"}}', '{"answer": "hello"}', "hi", "hello"),
+        ('{"args": ["SupportAgent", "hi"], "kwargs": {}}', '"hello"', "hi", "hello"),
+        ('{"args": ["Hi"], "kwargs": {}}', '"hello"', "Hi", "hello"),
+        (
+            '{"args": [], "kwargs": {"message": "hi"}}',
+            '{"message": {"role": "assistant", "content": "hello"}}',
+            "hi",
+            "hello",
+        ),
+        ("hi", "hello", "hi", "hello"),
+        ('{"args": [], "kwargs": {}}', None, None, None),
+    ],
+    ids=["positional", "named", "method", "one-word", "llama-index-ts", "agno", "closure-and-stream"],
+)
+def test_what_an_agent_was_asked_and_replied(
+    taken: str, given: str | None, asked: str | None, reply: str | None
+) -> None:
+    """Out of a function's arguments and return value, in whatever the framework wraps them."""
+    facts = read("agent", {INPUT: taken, OUTPUT: given}, name="bob.agent")
+    said = [facts.reply, *(message.text for message in facts.output or ())]
+    assert (facts.asked, next((text for text in said if text is not None), None)) == (asked, reply)
+    assert facts.weak_agent == "bob"
+
+
+def test_langchains_state_is_a_conversation() -> None:
+    """The outermost chain's envelopes hold the state that went in and came out."""
+    ai = {"lc": 1, "type": "constructor", "id": ["x", "AIMessage"], "kwargs": {"content": "hello", "type": "ai"}}
+    facts = read(
+        "workflow",
+        {
+            INPUT: json.dumps({"inputs": {"messages": [{"role": "user", "content": "hi"}]}, "tags": [], "kwargs": {}}),
+            OUTPUT: json.dumps({"outputs": {"messages": [ai]}, "kwargs": {}}),
+            "gen_ai.operation.name": "invoke_agent",
+            "gen_ai.agent.name": "bob",
+            "traceloop.association.properties.thread_id": "t1",
+        },
+    )
+    assert [message.text for message in (*(facts.input or ()), *(facts.output or ()))] == ["hi", "hello"]
+    assert (facts.agent, facts.session) == ("bob", "t1")
+
+
+MESSAGE = {"lc": 1, "type": "constructor", "id": ["x", "ToolMessage"]}
+
+
+@pytest.mark.parametrize(
+    ("entity", "attributes", "tool", "arguments", "result", "error"),
+    [
+        ("f", {INPUT: '{"args": [], "kwargs": {"a": 1}}', OUTPUT: '{"b": 2}'}, "f", {"a": 1}, {"b": 2}, None),
+        ("f", {INPUT: '{"args": [], "kwargs": {}}', OUTPUT: '"done"'}, "f", {}, "done", None),
+        (
+            "f",
+            {
+                INPUT: json.dumps({"input_str": "{'a': 1}", "tags": [], "metadata": {}, "inputs": {"a": 1}, "kwargs": {}}),
+                OUTPUT: json.dumps(
+                    {"output": {**MESSAGE, "kwargs": {"content": "2", "type": "tool", "tool_call_id": "c"}}, "kwargs": {}}
+                ),
+            },
+            "f", {"a": 1}, "2", None,
+        ),
+        (
+            "f",
+            {
+                INPUT: json.dumps({"input_str": "{'a': 1}", "tags": None, "metadata": {}, "inputs": None, "kwargs": {}}),
+                OUTPUT: json.dumps({"output": "done", "kwargs": {}}),
+            },
+            "f", {"a": 1}, "done", None,
+        ),
+        (
+            "DynamicStructuredTool",
+            {
+                INPUT: '{"args": ["{\\"a\\": 1}"]}',
+                OUTPUT: json.dumps({**MESSAGE, "kwargs": {"content": "2", "name": "f", "tool_call_id": "c"}}),
+            },
+            "f", {"a": 1}, "2", None,
+        ),
+        ("DynamicStructuredTool", {INPUT: '{"args": ["{\\"a\\": 1}"]}'}, None, {"a": 1}, MISSING, None),
+        (
+            "FunctionTool",
+            {
+                INPUT: '{"args": [], "kwargs": {"a": 1}}',
+                OUTPUT: '{"tool_name": "f", "raw_input": {}, "raw_output": 2, "is_error": false}',
+            },
+            "f", {"a": 1}, 2, None,
+        ),
+        (
+            "f",
+            {INPUT: '{"tool_name": "f", "arguments": {"a": 1}}', OUTPUT: '{"result": "2"}'},
+            "f", {"a": 1}, "2", None,
+        ),
+        (
+            "f",
+            {INPUT: '{"tool_name": "f", "arguments": null}', OUTPUT: '{"result": "no such file", "is_error": true}'},
+            "f", {}, {"is_error": True, "text": "no such file"}, "no such file",
+        ),
+        ("f", {INPUT: '{"a": 1}', OUTPUT: "done"}, "f", {"a": 1}, "done", None),
+        ("f", {}, "f", MISSING, MISSING, None),
+    ],
+    ids=[
+        "decorator", "no-arguments", "langchain", "langchain-without-inputs", "langchain-js", "langchain-js-failed",
+        "llama-index", "mcp", "mcp-failed", "agno", "content-off",
+    ],
+)  # fmt: skip
+def test_tools(
+    entity: str, attributes: dict[str, Any], tool: str | None, arguments: Any, result: Any, error: str | None
+) -> None:
+    """A tool's name, arguments and result without the envelopes; a class's name is no tool's."""
+    facts = read("tool", {"traceloop.entity.name": entity, **attributes}, name=f"{entity}.tool")
+    assert (facts.tool, facts.arguments, facts.result, facts.error) == (tool, arguments, result, error)
+
+
+def test_a_tool_that_raised() -> None:
+    """The exception's message is the error."""
+    raised = SpanEvent("exception", 1, {"exception.type": "ValueError", "exception.message": "down"})
+    facts = read("tool", {"traceloop.entity.name": "f"}, status="error", events=(raised,))
+    assert facts.error is not None
+    assert "down" in facts.error
+
+
+@pytest.mark.parametrize(
+    ("kind", "attributes", "mark"),
+    [
+        ("agent", {INPUT: '{"args": ["a long que'}, Mark(field="input", kind=GapKind.TRUNCATED)),
+        ("agent", {OUTPUT: '"a long repl'}, Mark(field="output", kind=GapKind.TRUNCATED)),
+        ("tool", {INPUT: '{"args": ["a lo'}, Mark(field="arguments", kind=GapKind.TRUNCATED)),
+        ("tool", {OUTPUT: '{"result": "a lo'}, Mark(field="result", kind=GapKind.TRUNCATED)),
+        ("tool", {OUTPUT: '"a long resu'}, Mark(field="result", kind=GapKind.TRUNCATED)),
+    ],
+)
+def test_what_is_cut_is_marked(kind: str, attributes: dict[str, Any], mark: Mark) -> None:
+    """OTEL_SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT leaves JSON without an end: a gap, no text of anybody's."""
+    facts = read(kind, attributes)
+    assert mark in facts.marks
+    assert (facts.asked, facts.reply) == (None, None)
+
+
+def test_content_that_is_off_names_the_switch() -> None:
+    """Nothing of the content is there, and the setting that would bring it is."""
+    facts = read("agent", {"traceloop.entity.name": "bob"})
+    assert (facts.agent, facts.asked, facts.input, facts.reply) == ("bob", None, None, None)
+    assert facts.setting == "TRACELOOP_TRACE_CONTENT=true"
+
+
+def test_old_flattened_messages() -> None:
+    """``gen_ai.prompt.N.*`` until 0.50: numbers sort as numbers, tool calls have an index of their own."""
+    facts = facts_of(
+        span(
+            "openai.chat",
+            attributes={
+                "llm.request.type": "chat",
+                "gen_ai.request.model": "m",
+                "gen_ai.prompt.10.role": "tool",
+                "gen_ai.prompt.10.tool_call_id": "c1",
+                "gen_ai.prompt.10.content": "2",
+                "gen_ai.prompt.2.role": "user",
+                "gen_ai.prompt.2.content": "hi",
+                "gen_ai.completion.0.role": "assistant",
+                "gen_ai.completion.0.tool_calls.0.id": "c2",
+                "gen_ai.completion.0.tool_calls.0.name": "f",
+                "gen_ai.completion.0.tool_calls.0.arguments": '{"a": 1}',
+                "gen_ai.usage.prompt_tokens": 7,
+                "traceloop.association.properties.session_id": "s1",
+            },
+        )
+    )
+    assert facts is not None
+    assert facts.kind is Kind.MODEL
+    assert [message.role for message in facts.input or ()] == ["user", "tool"]
+    assert [part for message in facts.output or () for part in message.parts] == [
+        ToolCallPart(name="f", arguments={"a": 1}, call_id="c2")
+    ]
+    assert (facts.usage.input_tokens, facts.session) == (7, "s1")

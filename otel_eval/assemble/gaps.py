@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from otel_eval.conventions.cutting import LIMIT_SETTING, is_cut
 from otel_eval.conventions.facts import Facts
-from otel_eval.interaction import Gap, GapKind, Interaction, Usage
+from otel_eval.interaction import Gap, GapKind, Interaction, TextPart, Usage
 
 if TYPE_CHECKING:
     from otel_eval.assemble.interactions import Evidence
@@ -20,6 +21,17 @@ def named(interaction: Interaction, evidence: Evidence) -> Interaction:
     return replace(interaction, gaps=tuple(_gaps(interaction, evidence)))
 
 
+def tails_of(evidence: Evidence) -> frozenset[str]:
+    """The ends of all texts that a length limit cut."""
+    return frozenset(tail for facts in evidence.all_facts() for tail in facts.cut)
+
+
+def lost_in(evidence: Evidence) -> GapKind | None:
+    """What became of messages that the model calls do not show whole; None where they are whole or were never written."""
+    kinds = {m.kind for call in evidence.calls for m in call.facts.marks if m.field in ("input", "output", "*")}
+    return next((kind for kind in (GapKind.TRUNCATED, GapKind.REDACTED, GapKind.DROPPED) if kind in kinds), None)
+
+
 def setting_of(evidence: Evidence) -> str | None:
     """What turns content on: as the calls' instrumentation says, else the frame's."""
     settings = [call.facts.setting for call in evidence.calls] + [facts.setting for facts in evidence.frame_facts()]
@@ -30,12 +42,15 @@ def _gaps(interaction: Interaction, evidence: Evidence) -> Iterator[Gap]:
     setting = setting_of(evidence)
     conversation = [*evidence.frame_facts(), *(call.facts for call in evidence.calls)]
     absent = GapKind.NOT_CAPTURED if interaction.complete else GapKind.INCOMPLETE
+    tails = tails_of(evidence)
     if interaction.asked is None:
         yield _gap("asked", conversation, absent, setting)
-    elif _truncated(conversation, "input") and not any(facts.asked for facts in conversation):
-        yield Gap(field="asked", kind=GapKind.TRUNCATED)
+    elif is_cut(interaction.asked, tails):
+        yield _cut("asked", interaction.asked)
     if interaction.reply is None and interaction.failure is None:
         yield _gap("reply", conversation, absent, setting)
+    elif interaction.reply is not None and is_cut(interaction.reply, tails):
+        yield _cut("reply", interaction.reply)
     if not _tells_tools(interaction, evidence):
         yield _gap("tool_calls", conversation, absent, setting)
     elif any(
@@ -50,8 +65,14 @@ def _gaps(interaction: Interaction, evidence: Evidence) -> Iterator[Gap]:
         yield Gap(field="usage", kind=absent)
     if interaction.system is None:
         yield _gap("system", conversation, absent, setting)
+    elif is_cut(interaction.system, tails):
+        yield _cut("system", interaction.system)
     if not any(facts.input for facts in conversation):
         yield _gap("history", conversation, absent, setting)
+    elif any(
+        isinstance(part, TextPart) and is_cut(part.text, tails) for said in interaction.history for part in said.parts
+    ):
+        yield Gap(field="history", kind=GapKind.TRUNCATED, setting=LIMIT_SETTING)
     for field, value in (("session", interaction.session), ("agent", interaction.agent)):
         if value is None:
             yield Gap(field=field, kind=GapKind.DROPPED if _dropped(conversation) else absent)
@@ -72,8 +93,9 @@ def _gap(field: str, conversation: list[Facts], absent: GapKind, setting: str | 
     return Gap(field=field, kind=absent, setting=setting if absent is GapKind.NOT_CAPTURED else None)
 
 
-def _truncated(conversation: list[Facts], field: str) -> bool:
-    return any(mark.kind is GapKind.TRUNCATED and mark.field == field for facts in conversation for mark in facts.marks)
+def _cut(field: str, value: str) -> Gap:
+    """The gap of a text of which the beginning is there; what cut it is the SDK, unless the text says otherwise."""
+    return Gap(field=field, kind=GapKind.TRUNCATED, setting=None if is_cut(value) else LIMIT_SETTING)
 
 
 def _dropped(conversation: list[Facts]) -> bool:

@@ -159,8 +159,10 @@ def _reply(evidence: Evidence, failure: Failure | None) -> str | None:
         said = _reply(later, None)
         if said is not None:
             return said
-    calls = [call for call in evidence.calls if call.output]
-    for call in sorted(calls, key=lambda call: (call.node.ended_ns, call.node.order), reverse=True):
+    calls = sorted(evidence.calls, key=lambda call: (call.node.ended_ns, call.node.order), reverse=True)
+    if calls and calls[0].facts.output is None and any(mark.field == "output" for mark in calls[0].facts.marks):
+        return None  # what was said last is hidden or cut: what was said before it is no reply
+    for call in calls:
         text = final_text(call.output)
         if text is not None:
             return text
@@ -220,6 +222,8 @@ def _tools(evidence: Evidence, asked: str | None, failure: Failure | None) -> tu
         pseudo=pseudo,
         setting=gaps_.setting_of(evidence),
         raised=failure if failure is not None and is_programs_own(failure.type) else None,
+        tails=gaps_.tails_of(evidence),
+        lost=gaps_.lost_in(evidence),
     )
 
 

@@ -14,6 +14,7 @@ import orjson
 
 from otel_eval.assemble.nodes import Node
 from otel_eval.assemble.tree import Tree
+from otel_eval.conventions.cutting import LIMIT_SETTING, is_cut
 from otel_eval.conventions.facts import MISSING, Facts, Kind, Missing, fill
 from otel_eval.conventions.trouble import error_in_result
 from otel_eval.conventions.values import is_placeholder
@@ -171,22 +172,26 @@ def tool_calls(
     pseudo: frozenset[str],
     setting: str | None,
     raised: Failure | None = None,
+    tails: frozenset[str] = frozenset(),
+    lost: GapKind | None = None,
 ) -> tuple[ToolCall, ...]:
     """The tool calls in the order in which they were asked for, else started. Handoffs and pseudo tools are none.
 
     ``raised``: the exception of the program's own with which the invocation ended. If one call alone was left without an
-    answer and no span tells of it, that is what it raised: nothing else ran.
+    answer and no span tells of it, that is what it raised: nothing else ran. ``tails``: the ends of texts that a limit cut.
+    ``lost``: what became of messages that are not there whole, and so of what no span tells.
     """
+    missing = _Missing(setting=setting, tails=tails, lost=lost)
     matches = _join(spans, asked)
     joined = {id(request): span for span, request in matches if request is not None}
     calls: list[ToolCall] = []
     for request in asked:
         if request.name in pseudo or (request.earlier and id(request) not in joined):
             continue
-        calls.append(_tool_call(joined.get(id(request)), request, setting))
+        calls.append(_tool_call(joined.get(id(request)), request, missing))
     for span, matched in matches:
         if matched is None and span.facts.tool not in pseudo:
-            _insert(calls, _tool_call(span, None, setting))
+            _insert(calls, _tool_call(span, None, missing))
     calls = [call for call in calls if not is_handoff(call.name)]
     unanswered = [index for index, call in enumerate(calls) if call.span_id is None and _is_open(call)]
     if raised is not None and len(unanswered) == 1 and unanswered[0] == len(calls) - 1:
@@ -236,7 +241,16 @@ def _compatible(span: ToolSpan, request: Asked) -> bool:
     return span.facts.tool is None or _alike(span.facts.tool, request.name)
 
 
-def _tool_call(span: ToolSpan | None, request: Asked | None, setting: str | None) -> ToolCall:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Missing:
+    """What there is to say of arguments and results that are not there, or not whole."""
+
+    setting: str | None
+    tails: frozenset[str]
+    lost: GapKind | None
+
+
+def _tool_call(span: ToolSpan | None, request: Asked | None, missing: _Missing) -> ToolCall:
     facts = span.facts if span is not None else Facts(kind=Kind.TOOL)
     name = request.name if request is not None else facts.tool or "(unknown)"  # a span may have the tool's title
     arguments, result, error = facts.arguments, facts.result, facts.error
@@ -249,7 +263,7 @@ def _tool_call(span: ToolSpan | None, request: Asked | None, setting: str | None
             error = _text(request.result) if request.result is not MISSING else "failed"
         if error is None and span is None and request.result is not MISSING:
             error = error_in_result(request.result, loop=True)
-    gaps = _gaps(facts, arguments, result, error, facts.setting or setting)
+    gaps = _gaps(facts, arguments, result, error, missing)
     return ToolCall(
         name=name,
         arguments=None if arguments is MISSING or is_placeholder(arguments) else arguments,
@@ -264,18 +278,22 @@ def _tool_call(span: ToolSpan | None, request: Asked | None, setting: str | None
 
 
 def _gaps(
-    facts: Facts, arguments: JsonValue | Missing, result: JsonValue | Missing, error: str | None, setting: str | None
+    facts: Facts, arguments: JsonValue | Missing, result: JsonValue | Missing, error: str | None, missing: _Missing
 ) -> tuple[Gap, ...]:
-    gaps = []
+    setting, gaps = facts.setting or missing.setting, []
     for field, value in (("arguments", arguments), ("result", result)):
         kind = next((mark.kind for mark in facts.marks if mark.field == field), None)
         if is_placeholder(value):
             kind = GapKind.REDACTED
+        if kind is None and value is not MISSING and is_cut(value, missing.tails) and not (field == "result" and error):
+            gaps.append(Gap(field=field, kind=GapKind.TRUNCATED, setting=None if is_cut(value) else LIMIT_SETTING))
+            continue
         if kind is None and value is MISSING and not (field == "result" and error is not None):
             dropped = any(mark.field == "*" for mark in facts.marks)
-            kind = GapKind.DROPPED if dropped else GapKind.NOT_CAPTURED
+            kind = GapKind.DROPPED if dropped else missing.lost or GapKind.NOT_CAPTURED
         if kind is not None and (value is MISSING or kind is not GapKind.NOT_CAPTURED):
-            gaps.append(Gap(field=field, kind=kind, setting=setting if kind is not GapKind.DROPPED else None))
+            helps = kind in (GapKind.NOT_CAPTURED, GapKind.REDACTED)
+            gaps.append(Gap(field=field, kind=kind, setting=setting if helps else None))
     return tuple(gaps)
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, fields
 from enum import Enum, StrEnum
 from typing import Any, Final
 
+from otel_eval.frozen import frozen
 from otel_eval.interaction import Attachment, Failure, GapKind, JsonValue, Message, TextPart, ToolCallPart, Usage
 from otel_eval.signals import LogRecord, Span
 
@@ -51,7 +52,7 @@ MISSING: Final = Missing.MISSING
 """Not told, where None means that null was told."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Mark:
     """A fault in what the span carries. ``field`` is a field of :class:`Facts`: ``input``, ``output``, ``arguments``, ``result``, ``system``."""
 
@@ -59,7 +60,7 @@ class Mark:
     kind: GapKind
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Facts:
     """What one span says.
 
@@ -78,7 +79,8 @@ class Facts:
         ``model``, ``response_id``, ``finish_reasons``, ``usage``. ``aggregated``: the usage is the sum of what is below.
     Trouble
         ``failure``: the span failed. ``control_flow``: what looks like a failure is none (an interrupt, a deferral), here
-        and above. ``marks``: redacted, truncated or dropped content. ``setting``: what would make this convention write
+        and above. ``marks``: redacted, truncated or dropped content. ``cut``: the ends of the span's texts that a length
+        limit cut (:mod:`otel_eval.conventions.cutting`), wherever they stand in the other fields. ``setting``: what would make this convention write
         the content that is not there.
     Left out
         ``pseudo_tools``: names of tool calls in messages that are plumbing of the framework.
@@ -114,6 +116,7 @@ class Facts:
     failure: Failure | None = None
     control_flow: bool = False
     marks: tuple[Mark, ...] = ()
+    cut: tuple[str, ...] = ()
     setting: str | None = None
     pseudo_tools: tuple[str, ...] = ()
     detached: bool = False
@@ -128,7 +131,7 @@ class Facts:
 
 
 _UNTOLD: dict[str, Any] = {field.name: field.default for field in fields(Facts) if field.name != "kind"}
-_JOINED = ("conventions", "marks", "pseudo_tools")
+_JOINED = ("conventions", "marks", "cut", "pseudo_tools")
 
 
 def fill(facts: Facts, more: Facts) -> Facts:
@@ -149,7 +152,7 @@ def fill(facts: Facts, more: Facts) -> Facts:
     return Facts(**values)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Note:
     """What one log record says about the span that it names, in place of attributes of that span.
 

@@ -46,6 +46,7 @@ from otel_eval.conventions import (
     spring_ai,
     vercel_ai,
 )
+from otel_eval.conventions.cutting import tails_of
 from otel_eval.conventions.facts import Convention, Facts, Kind, Note, fill
 from otel_eval.conventions.sessions import session_of, user_of
 from otel_eval.identity import digest
@@ -122,6 +123,7 @@ class Registry:
         return replace(
             found,
             conventions=tuple(names),
+            cut=tails_of(span),
             session=(session_of(span.attributes) if found.session is None else found.session) or None,
             user_id=found.user_id or user_of(span.attributes),
         )
@@ -137,7 +139,7 @@ class Registry:
                 continue
             if facts is not None:
                 facts = replace(facts, conventions=(convention.name,))
-                order = (record.time_ns, 0 if facts.output is None else 1, digest(repr(facts)))
+                order = (record.time_ns, _rank(facts), digest(repr(facts)))
                 return Note(trace_id=record.trace_id, span_id=record.span_id, order=order, facts=facts)
         return None
 
@@ -147,6 +149,13 @@ class Registry:
         if self._scopes and span.scope.name.startswith(self._scopes):
             return True
         return any(event.name.startswith(self._events) for event in span.events) if span.events else False
+
+
+def _rank(facts: Facts) -> int:
+    """Of records of one moment: instructions, then what was asked, then what was answered."""
+    if facts.output is not None:
+        return 2
+    return 0 if facts.input and all(message.role == "system" for message in facts.input) else 1
 
 
 def _offered(convention: Convention, span: Span) -> bool:

@@ -95,7 +95,7 @@ def decode(value: Any, *, twice: bool = True) -> Any:
     except orjson.JSONDecodeError:
         decoded = _repr(value)
         if decoded is None:
-            if value.lstrip()[:1] in "[{" and _looks_cut(value):
+            if value.lstrip()[:1] in "[{" and looks_cut(value):
                 raise Undecodable(value[:200]) from None
             return value
     if twice and isinstance(decoded, str) and decoded.lstrip()[:1] in ("{", "["):
@@ -134,7 +134,8 @@ def _repr(value: str) -> Any:
     return parsed if isinstance(parsed, dict | list) else list(parsed) if isinstance(parsed, tuple) else None
 
 
-def _looks_cut(value: str) -> bool:
+def looks_cut(value: str) -> bool:
+    """Whether it begins as a JSON object or array and does not end as one."""
     start = value.lstrip()
     return bool(re.match(r"(\{\s*\"|\[\s*[\[{\"])", start)) and start.rstrip()[-1:] not in ("}", "]")
 

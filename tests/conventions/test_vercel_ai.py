@@ -1,0 +1,156 @@
+"""Vercel AI SDK: ``ai.*`` of 3.3 to 7, with its generations of names."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from otel_eval.assemble.assembler import assemble
+from otel_eval.conventions.facts import MISSING, Facts, Kind
+from otel_eval.conventions.registry import facts_of
+from otel_eval.interaction import GapKind, Interaction, Message
+from otel_eval.signals import Scope, Span, SpanEvent
+from otel_eval.testing.spans import span
+
+AI = Scope("ai")
+
+
+def operation(name: str, attributes: dict[str, Any], **fields: Any) -> Span:
+    """A span of the SDK's, which is named after its operation."""
+    return span(name, attributes={"ai.operationId": name, **attributes}, scope=AI, **fields)
+
+
+def read(name: str, attributes: dict[str, Any], **fields: Any) -> Facts:
+    """The facts of such a span."""
+    facts = facts_of(operation(name, attributes, **fields))
+    assert facts is not None
+    return facts
+
+
+def run(*, output: dict[str, Any], model: dict[str, Any], tool: dict[str, Any], **fields: Any) -> Interaction:
+    """A run with one model's call and one tool's."""
+    agent = operation(
+        "ai.generateText",
+        {"ai.telemetry.functionId": "shop", "ai.prompt": '{"system":"Be kind.","prompt":"Where is it?"}', **output},
+        **fields,
+    )
+    asked = {"ai.prompt.messages": '[{"role":"user","content":[{"type":"text","text":"Where is it?"}]}]', **model}
+    return assemble(
+        [
+            agent,
+            operation("ai.generateText.doGenerate", asked, parent=agent),
+            operation("ai.toolCall", {"ai.toolCall.name": "find", "ai.toolCall.id": "c1", **tool}, parent=agent),
+        ]
+    )[0]
+
+
+@pytest.mark.parametrize(
+    ("output", "model"),
+    [
+        (
+            {"ai.response.text": "Here."},
+            {"ai.response.toolCalls": '[{"toolCallId":"c1","toolName":"find","args":"{\\"id\\": 81}"}]'},
+        ),  # 4
+        (
+            {"ai.response.text": "Here."},
+            {"ai.response.toolCalls": '[{"toolCallId":"c1","toolName":"find","input":{"id":81}}]'},
+        ),  # 5 to 7
+        (
+            {"ai.result.text": "Here."},
+            {"ai.result.toolCalls": '[{"toolCallId":"c1","toolName":"find","args":{"id":81}}]'},
+        ),  # 3.3
+    ],
+)
+def test_a_run_in_each_generation_of_names(output: dict[str, Any], model: dict[str, Any]) -> None:
+    """The question, the reply and the tool call are the same under the names of 3.3, 4 and 5."""
+    found = run(output=output, model=model, tool={"ai.toolCall.args": '{"id":81}', "ai.toolCall.result": '"paid"'})
+    assert (found.agent, found.asked, found.reply, found.system) == ("shop", "Where is it?", "Here.", "Be kind.")
+    (call,) = found.tool_calls
+    assert (call.name, call.arguments, call.result, call.call_id) == ("find", {"id": 81}, "paid", "c1")
+
+
+def test_content_off_leaves_gaps_with_the_setting() -> None:
+    """Without inputs and outputs the names stay, and the gaps say what to switch on."""
+    agent = operation("ai.generateText", {"ai.telemetry.functionId": "shop"})
+    tool = operation("ai.toolCall", {"ai.toolCall.name": "find"}, parent=agent)
+    found = assemble([agent, operation("ai.generateText.doGenerate", {"ai.model.id": "m"}, parent=agent), tool])[0]
+    assert (found.asked, found.reply, found.tool_calls[0].name) == (None, None, "find")
+    gap = found.gap("reply")
+    assert gap is not None
+    assert gap.kind is GapKind.NOT_CAPTURED
+    assert "recordOutputs: true" in (gap.setting or "")
+
+
+def test_a_prompt_that_looks_like_json_is_what_was_typed() -> None:
+    """The user's text is not taken apart."""
+    facts = read("ai.streamText", {"ai.prompt": json.dumps({"prompt": '{"role": "user", "content": "hi"}'})})
+    assert facts.input is not None
+    assert facts.input[0].text == '{"role": "user", "content": "hi"}'
+
+
+def test_a_prompt_may_be_a_list_of_messages() -> None:
+    """Since 5 ``prompt`` takes messages, too; ``system`` may be one."""
+    prompt = {"system": {"role": "system", "content": "Be kind."}, "prompt": [{"role": "user", "content": "Hi"}]}
+    facts = read("ai.generateText", {"ai.prompt": json.dumps(prompt)})
+    assert facts.system == "Be kind."
+    assert [message.text for message in facts.input or ()] == ["Hi"]
+
+
+@pytest.mark.parametrize(
+    ("attributes", "reply"),
+    [
+        ({"ai.response.object": '{"score":0.9}'}, '{"score":0.9}'),
+        ({"ai.response.text": ""}, ""),
+        ({"ai.response.text": "", "ai.response.toolCalls": '[{"toolCallId":"c","toolName":"t","input":{}}]'}, None),
+        ({"ai.response.text": "Wait.", "ai.response.toolCalls": '[{"toolName":"t","input":{}}]'}, "Wait."),
+        ({}, None),
+    ],
+)
+def test_replies(attributes: dict[str, Any], reply: str | None) -> None:
+    """An object is a reply, an empty text is one, and a run that ends with a tool call has none."""
+    assert read("ai.generateObject", attributes).reply == reply
+
+
+def test_a_tool_that_raises_says_its_own_error_and_not_the_wrappers() -> None:
+    """4 writes two exceptions: the tool's, then its wrapper's."""
+    events = tuple(
+        SpanEvent(name="exception", time_ns=order, attributes={"exception.type": kind, "exception.message": message})
+        for order, (kind, message) in enumerate((("Error", "down"), ("AI_ToolExecutionError", "Error executing: down")))
+    )
+    facts = read("ai.toolCall", {"ai.toolCall.name": "find"}, status="error", events=events)
+    assert facts.error == "Error: down"
+    assert facts.result is MISSING
+
+
+def test_a_cut_prompt_is_a_gap() -> None:
+    """A prompt that a length limit cut is not taken for a text."""
+    facts = read("ai.generateText", {"ai.prompt": '{"system":"Be kind.","prompt":"Where is'})
+    assert facts.input is None
+    assert [(mark.field, mark.kind) for mark in facts.marks] == [("input", GapKind.TRUNCATED)]
+
+
+@pytest.mark.parametrize("name", ["ai.embed", "ai.embed.doEmbed", "ai.rerank", "ai.transcribe", "ai.generateSpeech"])
+def test_other_operations_are_no_agents_work(name: str) -> None:
+    """Embeddings and speech are left out, although they name a model."""
+    assert facts_of(operation(name, {"gen_ai.request.model": "m", "ai.model.id": "m"})) is None
+
+
+def test_usage_and_reasoning_of_a_call() -> None:
+    """Tokens are read under the names of 5 with their details, and what the model thought is no part of its text."""
+    facts = read(
+        "ai.streamText.doStream",
+        {
+            "ai.usage.inputTokens": 40,
+            "ai.usage.outputTokens": 2,
+            "ai.usage.cachedInputTokens": 30,
+            "ai.response.text": "Hi",
+            "ai.response.reasoning": "Say hi.",
+            "ai.response.finishReason": "stop",
+        },
+    )
+    assert (facts.kind, facts.finish_reasons) == (Kind.MODEL, ("stop",))
+    assert (facts.usage.input_tokens, facts.usage.output_tokens, facts.usage.cache_read_tokens) == (40, 2, 30)
+    assert isinstance((facts.output or ())[0], Message)
+    assert (facts.output or ())[0].text == "Hi"

@@ -48,6 +48,16 @@ class LoopGuard:
             path.write_text(key.hex() + "\n")
             return cls(key)
 
+    @classmethod
+    def from_text(cls, text: str) -> LoopGuard:
+        """The key in a configuration: hex, as the file has it, else any text of 16 characters or more. Raises ValueError."""
+        text = text.strip()
+        if re.fullmatch(r"(?:[0-9a-fA-F]{2}){16,}", text):
+            return cls(bytes.fromhex(text))
+        if len(text) < 16:
+            raise ValueError("a loop guard key has at least 16 characters")
+        return cls(hashlib.sha256(text.encode()).digest())
+
     def trace_id(self, seed: str) -> str:
         """A trace id of ours, 32 hex digits, the same for the same seed."""
         head = hashlib.sha256(seed.encode()).digest()[:8]

@@ -3,6 +3,11 @@
 ::
 
     receivers -> journal -> pipeline -> dispatcher -> ledger -> outbox -> exporter
+                    |
+                    +-> relay -> forwarder (where forwarding is configured)
+
+Each stage is closed before those that it hands on to: receivers, relay, pipeline, dispatcher, judges, outbox, ledger,
+journal. So nothing is acknowledged that the journal does not hold, and what is under way ends where it can be kept.
 """
 
 from __future__ import annotations
@@ -10,31 +15,37 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib import metadata
 from pathlib import Path
-from typing import Any
 
 from otel_eval.assemble.completion import CompletionSettings
 from otel_eval.clock import Clock, SystemClock
 from otel_eval.config import Config, ConfigError
 from otel_eval.config.build import build_evaluators, build_judges, missing_judge_models, redaction
 from otel_eval.config.sections import GrpcListener, HttpListener, OtlpDestination
+from otel_eval.control import answering
+from otel_eval.conventions.registry import default_registry
 from otel_eval.dispatch import Accepted, Dispatcher
 from otel_eval.emit.emission import Emission, EmissionSettings
 from otel_eval.emit.endpoints import same_listener
+from otel_eval.emit.forwarding import Forwarder
 from otel_eval.emit.settings import ExporterSettings
 from otel_eval.journal import Journal
 from otel_eval.judges import CompletionFunction
 from otel_eval.ledger import AsyncLedger
 from otel_eval.ledger.model import Stored
 from otel_eval.loop_guard import LoopGuard
-from otel_eval.pipeline import Pipeline
+from otel_eval.pipeline import Pipeline, Relay
+from otel_eval.pipeline.forgetting import Forgotten, Wanted, forget
 from otel_eval.receive.grpc_server import GrpcReceiver
 from otel_eval.receive.http_server import HttpReceiver
 from otel_eval.receive.intake import Intake
 from otel_eval.receive.listener import Listener
+from otel_eval.stages import watched
+from otel_eval.storage import StorageError, loop_guard, prepare
 
 STOP_RECEIVING_S = 5.0
 """How long requests in flight may take when the server stops."""
@@ -84,7 +95,7 @@ async def running(
 ) -> AsyncIterator[Server]:
     """Start every stage, yield once requests are taken, and stop cleanly: what was accepted is kept.
 
-    ``complete`` answers instead of any configured judge model. If a stage dies, the block is cancelled and its error
+    ``complete`` answers instead of any configured judge model. If a stage dies, the block is cancelled and StageDied
     raised. Raises ConfigError, ServerError, JournalError, LedgerError or ReceiverError where it cannot start.
     """
     clock = clock or SystemClock()
@@ -92,8 +103,10 @@ async def running(
     if complete is None and (mistakes := missing_judge_models(config)):
         raise ConfigError(list(mistakes))
     evaluators = build_evaluators(config)
+    await asyncio.to_thread(_load_conventions)
     directory, guard = await asyncio.to_thread(_storage, config)
     async with contextlib.AsyncExitStack() as stack:
+        stages = await stack.enter_async_context(watched())
         emission = Emission(
             _emission_of(config, directory),
             guard=guard,
@@ -101,7 +114,10 @@ async def running(
             redact=redaction(config).text,
             environ=environ,
         )
-        _refuse_own_listeners(emission.endpoints, config)
+        stack.push_async_callback(asyncio.to_thread, emission.close)
+        forwards_to = exporter_of(config.forward.otlp)
+        destinations = _destinations(emission, forwards_to)
+        _refuse_own_listeners(destinations, config)
         recorder = emission.recorder
         journal = await stack.enter_async_context(
             await Journal.open(directory, clock=clock, max_bytes=config.storage.max_journal_bytes, recorder=recorder)
@@ -109,7 +125,7 @@ async def running(
         ledger = await stack.enter_async_context(
             await AsyncLedger.open(config.ledger_url, outbox=emission.exports_verdicts)
         )
-        await stack.enter_async_context(emission.running(ledger, clock))
+        await stack.enter_async_context(emission.running(ledger, clock, died=partial(stages.end, "the outbox")))
         judges = build_judges(
             config, clock=clock, recorder=recorder, guard=guard, budget_store=ledger, complete=complete
         )
@@ -136,14 +152,21 @@ async def running(
             recorder=recorder,
             settings=CompletionSettings(**config.completion.model_dump()),
             known_traces=ledger.known_traces,
+            forwarding=forwards_to is not None,
         )
-        await stack.enter_async_context(_task(pipeline.run()))
-        receivers = _receivers(config, Intake(journal, recorder=recorder))
+        await stack.enter_async_context(stages.running("the pipeline", pipeline.run()))
+        if forwards_to is not None:
+            forwarder = await stack.enter_async_context(Forwarder(forwards_to, clock=clock, recorder=recorder))
+            relay = Relay(journal=journal, deliver=forwarder.deliver, clock=clock, progress=pipeline.forwarded)
+            await stack.enter_async_context(stages.running("forwarding", relay.run()))
+        await stack.enter_async_context(_control(directory, ledger, journal, pipeline))
+        receivers = _receivers(config, Intake(journal, recorder=recorder, forwarding=forwards_to is not None))
         for receiver in receivers:
             await receiver.start()
             stack.push_async_callback(receiver.stop, STOP_RECEIVING_S)
         endpoints = {type(receiver): receiver.endpoint for receiver in receivers}
-        _refuse_bound_listeners(emission.endpoints, tuple(endpoints.values()))
+        _refuse_bound_listeners(destinations, tuple(endpoints.values()))
+        stack.enter_context(stages.stopping())
         yield Server(
             grpc=endpoints.get(GrpcReceiver),
             http=endpoints.get(HttpReceiver),
@@ -185,13 +208,31 @@ def exporter_of(section: OtlpDestination | None) -> ExporterSettings | None:
 
 
 def _storage(config: Config) -> tuple[Path, LoopGuard]:
-    """The storage directory, made where there is none, and the key that our own telemetry is known by."""
-    directory = Path(config.storage.directory).expanduser().absolute()
+    key = config.loop_guard.key
     try:
-        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-        return directory, LoopGuard.from_file(directory / "loop-guard.key")
-    except (OSError, ValueError) as error:
-        raise ServerError(f"storage.directory {directory} cannot be used: {error}") from error
+        directory = prepare(config.storage_directory)
+        return directory, loop_guard(directory, None if key is None else key.get_secret_value())
+    except StorageError as error:
+        raise ServerError(str(error)) from error
+
+
+def _load_conventions() -> None:
+    """At the start, rather than at the first span: those of other packages may be broken."""
+    try:
+        default_registry()
+    except Exception as error:  # importing what others wrote may raise anything
+        raise ServerError(
+            f"a convention of the entry-point group otel_eval.conventions cannot be loaded: {type(error).__name__}: {error}"
+        ) from error
+
+
+def _control(
+    directory: Path, ledger: AsyncLedger, journal: Journal, pipeline: Pipeline
+) -> contextlib.AbstractAsyncContextManager[None]:
+    async def delete(wanted: Wanted) -> Forgotten:
+        return await forget(wanted, ledger=ledger, journal=journal, pipeline=pipeline)
+
+    return answering(directory, delete)
 
 
 def _emission_of(config: Config, directory: Path) -> EmissionSettings:
@@ -215,37 +256,22 @@ def _receivers(config: Config, intake: Intake) -> list[GrpcReceiver | HttpReceiv
     return receivers
 
 
-def _refuse_own_listeners(exports_to: Sequence[str], config: Config) -> None:
+def _destinations(emission: Emission, forwards_to: ExporterSettings | None) -> dict[str, str]:
+    """Every endpoint that something is sent to, with the key that says so."""
+    exporters = "exporters.otlp.endpoint (or OTEL_EXPORTER_OTLP_ENDPOINT)"
+    destinations = dict.fromkeys(emission.endpoints, exporters)
+    return destinations if forwards_to is None else {**destinations, forwards_to.endpoint: "forward.otlp.endpoint"}
+
+
+def _refuse_own_listeners(destinations: Mapping[str, str], config: Config) -> None:
     otlp = config.receivers.otlp
-    _refuse_bound_listeners(exports_to, [each.endpoint for each in (otlp.grpc, otlp.http) if each.enabled])
+    _refuse_bound_listeners(destinations, [each.endpoint for each in (otlp.grpc, otlp.http) if each.enabled])
 
 
-def _refuse_bound_listeners(exports_to: Sequence[str], listeners: Sequence[str]) -> None:
-    for endpoint in exports_to:
+def _refuse_bound_listeners(destinations: Mapping[str, str], listeners: Sequence[str]) -> None:
+    for endpoint, key in destinations.items():
         if same_listener(endpoint, listeners):
             raise ServerError(
-                f"verdicts would be exported to {endpoint}, which is a listener of this server: "
-                "set exporters.otlp.endpoint (or OTEL_EXPORTER_OTLP_ENDPOINT) to the collector's"
+                f"telemetry would be sent to {endpoint}, which is a listener of this server, and come straight back: "
+                f"set {key} to the collector's"
             )
-
-
-@contextlib.asynccontextmanager
-async def _task(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
-    """Run it beside the block; if it dies, the block is cancelled and the error raised."""
-    block = asyncio.current_task()
-
-    def died(done: asyncio.Task[None]) -> None:
-        if not done.cancelled() and done.exception() is not None and block is not None:
-            block.cancel()
-
-    task = asyncio.create_task(work)
-    task.add_done_callback(died)
-    try:
-        yield
-    except asyncio.CancelledError:
-        if task.done() and not task.cancelled() and (error := task.exception()) is not None:
-            raise error from None
-        raise
-    finally:
-        task.cancel()
-        await asyncio.wait({task})

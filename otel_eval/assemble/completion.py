@@ -138,6 +138,16 @@ class Completion:
         if closed.trace_id in self._groups:
             self._groups[closed.trace_id].told.update(closed.told)
 
+    def forget(self, trace_id: str) -> bool:
+        """Drop all of that trace; False where it is not open."""
+        group = self._groups.get(trace_id)
+        if group is None:
+            return False
+        self._close(group, trace_id, _Found())
+        if not group.trace_ids:
+            group.scheduled = None
+        return True
+
     def next_deadline(self) -> float | None:
         """When :meth:`due` should be asked next; None while nothing is open."""
         return self._timers[0][0] if self._timers else None

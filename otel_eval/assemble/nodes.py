@@ -8,11 +8,12 @@ pure; so is :func:`collect`, which makes one set of whatever came, in any order 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from otel_eval.conventions import registry
 from otel_eval.conventions.events import follow
 from otel_eval.conventions.facts import Facts, Kind, Note, fill
+from otel_eval.frozen import frozen
 from otel_eval.identity import digest
 from otel_eval.interaction import Link
 from otel_eval.loop_guard import SCOPE_NAME
@@ -23,7 +24,7 @@ INTERNAL = 1
 """OTLP's span kind of work inside a program; 0 is unspecified."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Node:
     """One span as the assembler knows it. ``facts`` is None for an ordinary span.
     ``name`` is empty for an ordinary span of another kind than internal (a request, a query).
@@ -60,7 +61,15 @@ class Node:
 
 def observe(span: Span) -> Node:
     """The span as a node. The span itself need not be kept."""
-    facts = registry.facts_of(span)
+    return _node(span, registry.facts_of(span))
+
+
+def ordinary(span: Span) -> Node:
+    """The span as a node without facts, whatever it says."""
+    return _node(span, None)
+
+
+def _node(span: Span, facts: Facts | None) -> Node:
     left_out = span.scope.name == SCOPE_NAME or (facts is not None and facts.kind is Kind.EVALUATOR)
     links: tuple[Link, ...] = ()
     if span.links and facts is not None:

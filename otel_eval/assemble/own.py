@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from otel_eval.assemble.nodes import Node, observe
@@ -17,8 +17,10 @@ REMEMBERED = 50_000
 class OwnTelemetry:
     """Knows our spans, and all that descends from them, in any order within a batch and in order between batches."""
 
-    def __init__(self, guard: LoopGuard) -> None:
+    def __init__(self, guard: LoopGuard, observe: Callable[[Span], Node] = observe) -> None:
+        """``observe`` makes a node of a span."""
         self._guard = guard
+        self._observe = observe
         self._traces: OrderedDict[str, bool] = OrderedDict()
         self._spans: OrderedDict[tuple[str, str], None] = OrderedDict()
 
@@ -34,7 +36,7 @@ class OwnTelemetry:
             if self._owns_trace(span.trace_id):
                 dropped += 1
                 continue
-            node = observe(span)
+            node = self._observe(span)
             if (node.left_out or node.facts is not None or self._spans) and self._is_ours(span, node):
                 ours.add(node.key)
                 node = replace(node, facts=None, left_out=True)

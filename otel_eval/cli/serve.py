@@ -19,6 +19,7 @@ from otel_eval.journal import JournalError
 from otel_eval.ledger import LedgerError
 from otel_eval.receive.listener import ReceiverError
 from otel_eval.server import Server, ServerError, Watching, running
+from otel_eval.stages import StageDied
 
 CANNOT_START = (ConfigError, ServerError, JournalError, LedgerError, ReceiverError)
 
@@ -33,6 +34,8 @@ def serve(
 
     Prints one line when it takes requests. On a terminal, a line per Interaction follows.
 
+    Exit status: 0 when it was stopped; 1 where a part of it broke; 2 where it cannot start.
+
     Example: otel-eval serve --config otel-eval.yaml
     """
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s", stream=sys.stderr)
@@ -41,6 +44,8 @@ def serve(
         asyncio.run(_serve(loaded, lines=LiveLines() if sys.stdout.isatty() and not quiet else None))
     except CANNOT_START as error:
         raise fail(str(error)) from error
+    except StageDied as error:
+        raise fail(f"{error}; what was accepted is kept, start it again", status=1) from error
 
 
 async def _serve(config: Config, lines: LiveLines | None) -> None:
@@ -57,7 +62,7 @@ async def _serve(config: Config, lines: LiveLines | None) -> None:
             )
             sys.stdout.flush()
         await stopping.wait()
-    print("stopped; what was accepted is kept", flush=True)
+    print("stopped; what was accepted is kept", file=sys.stderr, flush=True)
 
 
 def ready_line(server: Server) -> str:

@@ -19,6 +19,7 @@ from otel_eval.config.sections import (
     Exporters,
     Forward,
     Ledger,
+    LoopGuard,
     Receivers,
     Redaction,
     Storage,
@@ -34,6 +35,7 @@ class Config(Section):
     forward: Forward = Forward()
     storage: Storage = Storage()
     ledger: Ledger = Ledger()
+    loop_guard: LoopGuard = LoopGuard()
     completion: Completion = Completion()
     dispatch: Dispatch = Dispatch()
     emit: Emit = Emit()
@@ -55,6 +57,11 @@ class Config(Section):
         if self.ledger.url is not None:
             return self.ledger.url.get_secret_value()
         return f"sqlite:///{Path(self.storage.directory).expanduser() / 'ledger.db'}"
+
+    @property
+    def storage_directory(self) -> Path:
+        """`storage.directory` as an absolute path."""
+        return Path(self.storage.directory).expanduser().absolute()
 
     @property
     def role_attributes(self) -> frozenset[str]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field, SecretStr
 
 from otel_eval.config.values import (
     Count,
@@ -17,7 +17,15 @@ from otel_eval.config.values import (
     Secret,
     Section,
     Text,
+    refuse,
 )
+
+
+def _long_enough(key: SecretStr) -> SecretStr:
+    if len(key.get_secret_value().strip()) < 16:
+        raise refuse("a secret of 16 characters or more")
+    return key
+
 
 MEBIBYTE = 1024 * 1024
 
@@ -114,7 +122,9 @@ class Exporters(Section):
 
 
 class Forward(Section):
-    """Sends the original telemetry on, unchanged, so that otel-eval can stand between an agent and its collector."""
+    """Sends the original telemetry on, unchanged, so that otel-eval can stand between an agent and its collector. Metrics, and
+    logs that belong to no trace, are taken then too. The journal keeps what is not yet forwarded, in order: while the
+    next endpoint is down it waits there, up to `storage.max_journal_bytes`; a crash may repeat the last second of it."""
 
     otlp: OtlpDestination | None = None
     """Nothing is forwarded without it."""
@@ -124,9 +134,18 @@ class Storage(Section):
     """Where the journal is, and the ledger unless `ledger.url` says otherwise. One process holds it."""
 
     directory: Text = "./otel-eval-data"
-    """Made with mode 0700 where there is none."""
+    """Made with mode 0700 where there is none. One of our own that others may enter is closed to them; one that holds other
+    files and that others may enter is refused."""
     max_journal_bytes: Count = 1024 * MEBIBYTE
-    """Acknowledged telemetry not yet put together; above it senders are asked to come back later."""
+    """Acknowledged telemetry not yet put together, or not yet forwarded; above it senders are asked to come back later."""
+
+
+class LoopGuard(Section):
+    """How the telemetry of our own judges is known when it comes back, so that it is never judged."""
+
+    key: Annotated[Secret, AfterValidator(_long_enough)] | None = None
+    """A secret of 16 characters or more, the same for all replicas whose telemetry meets (`"${env:OTEL_EVAL_LOOP_GUARD_KEY}"`).
+    Else one is made in `storage.directory`, in the file `loop-guard.key`; its content may be given here."""
 
 
 class Ledger(Section):

@@ -80,13 +80,15 @@ class Emission:
         return bool(self._exporters)
 
     @contextlib.asynccontextmanager
-    async def running(self, ledger: AsyncLedger, clock: Clock) -> AsyncIterator[Outbox | None]:
+    async def running(
+        self, ledger: AsyncLedger, clock: Clock, *, died: Callable[[BaseException], None] | None = None
+    ) -> AsyncIterator[Outbox | None]:
         """Export what the ledger stores until the block ends; then flush metrics and close.
 
-        What is not exported by then stays in the outbox for the next start. The Outbox is None without an exporter.
+        ``died`` is told at once if exporting breaks for a reason that nobody foresaw; the end of the block raises it. What is not exported by then stays in the outbox for the next start. The Outbox is None without an exporter.
         """
         try:
-            async with self._outbox(ledger, clock) as outbox:
+            async with self._outbox(ledger, clock, died or _say) as outbox:
                 yield outbox
         finally:
             await asyncio.to_thread(self.close)
@@ -102,7 +104,9 @@ class Emission:
             exporter.shutdown()
 
     @contextlib.asynccontextmanager
-    async def _outbox(self, ledger: AsyncLedger, clock: Clock) -> AsyncIterator[Outbox | None]:
+    async def _outbox(
+        self, ledger: AsyncLedger, clock: Clock, died: Callable[[BaseException], None]
+    ) -> AsyncIterator[Outbox | None]:
         if not self._exporters:
             yield None
             return
@@ -118,7 +122,7 @@ class Emission:
         )
         with ledger.listening(outbox.wake):
             task = asyncio.create_task(outbox.run(), name="outbox")
-            task.add_done_callback(_died)
+            task.add_done_callback(lambda task: _tell(task, died))
             try:
                 yield outbox
             finally:
@@ -142,7 +146,10 @@ class Emission:
         )
 
 
-def _died(task: asyncio.Task[None]) -> None:
-    """Exports have stopped for a reason that nobody foresaw: said at once, raised when the block ends."""
+def _tell(task: asyncio.Task[None], died: Callable[[BaseException], None]) -> None:
     if not task.cancelled() and (error := task.exception()) is not None:
-        _logger.error("verdicts are no longer exported, they wait in the outbox until a restart", exc_info=error)
+        died(error)
+
+
+def _say(error: BaseException) -> None:
+    _logger.error("verdicts are no longer exported, they wait in the outbox until a restart", exc_info=error)

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import AsyncGenerator, Callable, Iterable
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Concatenate, ParamSpec, TypeVar
@@ -145,6 +146,14 @@ class Journal:
             if not page:
                 await arrival.wait()
 
+    async def unreleased(self) -> AsyncGenerator[Entry]:
+        """Every entry that is held now, in order of arrival."""
+        after, last = 0, self._last
+        while after < last and (page := await self._read(queries.page, after)):
+            for entry in page:
+                after = entry.seq
+                yield entry
+
     async def release(self, seqs: Iterable[int]) -> None:
         """Let these entries go, durably, once what was made of them is stored. Unknown ones are passed over."""
         chosen = tuple(seqs)
@@ -175,30 +184,48 @@ class Journal:
         """Forget the closed traces kept until before ``now_ns``; how many they were."""
         return await self._writer.submit(lambda connection: queries.expire(connection, now_ns))
 
-    async def forget(self, trace_ids: Iterable[str]) -> int:
+    async def position(self, reader: str) -> int:
+        """How far the reader of that name has come; 0 where it never said."""
+        return await self._read(queries.position, reader)
+
+    async def advance(self, reader: str, seq: int) -> None:
+        """Keep, durably, how far a reader has come that goes its own pace."""
+        await self._writer.submit(lambda connection: queries.advance(connection, reader, seq))
+
+    async def forget(self, trace_ids: Iterable[str], bodies: Mapping[int, bytes | None] | None = None) -> int:
         """Delete what is kept of these traces, in quarantine too; how many files went from there.
 
-        A closed trace stays known as closed until it expires, so that its late spans start nothing. Entries that are not
-        yet released stay: they hold other traces too, and are gone within minutes.
+        ``bodies``: what is left of entries that are not yet released, None for nothing; those traces are the caller's to
+        take out. What is deleted is overwritten on disk. A closed trace stays known as closed until it expires, so that
+        its late spans start nothing.
         """
-        chosen = tuple(trace_ids)
-        await self._writer.submit(lambda connection: queries.empty(connection, chosen))
-        return await asyncio.get_running_loop().run_in_executor(self._threads, self._files.quarantine.forget, chosen)
+        chosen, changed = tuple(trace_ids), dict(bodies or {})
 
-    async def quarantine(self, seq: int, reason: str) -> Path | None:
+        def erase(connection: sqlite3.Connection) -> int:
+            queries.empty(connection, chosen)
+            return queries.rewrite(connection, changed)
+
+        self._count(-await self._writer.scrub(erase))
+        return await self._in_thread(self._files.quarantine.forget, chosen)
+
+    async def forget_quarantined(self, before_ns: int) -> int:
+        """Delete what was put into quarantine before that time (Unix epoch); how many requests it were."""
+        return await self._in_thread(self._files.quarantine.forget_before, before_ns)
+
+    async def quarantine(self, seq: int, reason: str, *, release: bool = True) -> Path | None:
         """Move an entry out of the way, into a file; None where there is no such entry. Counted.
 
-        Raises :class:`JournalUnwritable` where the file cannot be written; the entry then stays.
+        Without ``release`` the entry stays for other readers, and is the caller's to release. Raises :class:`JournalUnwritable` where the file cannot be written; the entry then stays.
         """
         entry = await self._read(queries.entry, seq)
         if entry is None:
             return None
-        loop = asyncio.get_running_loop()
         try:
-            path = await loop.run_in_executor(self._threads, self._files.quarantine.put, entry, reason)
+            path = await self._in_thread(self._files.quarantine.put, entry, reason)
         except OSError as error:
             raise JournalUnwritable(f"cannot write to quarantine: {error.strerror}") from error
-        await self.release([seq])
+        if release:
+            await self.release([seq])
         self._recorder.record("otel_eval.requests.quarantined", 1)
         return path
 
@@ -244,4 +271,7 @@ class Journal:
             with storage_errors():
                 return query(self._files.reading, *args, **kwargs)
 
-        return await asyncio.get_running_loop().run_in_executor(self._threads, run)
+        return await self._in_thread(run)
+
+    async def _in_thread(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._threads, partial(work, *args, **kwargs))

@@ -43,6 +43,13 @@ class Quarantine:
                 gone += 1
         return gone
 
+    def forget_before(self, before_ns: int) -> int:
+        """Delete the requests that were put here before that time; how many they were."""
+        old = [reason for reason in self._reasons() if reason.stat().st_mtime_ns < before_ns]
+        for reason in old:
+            _remove(reason)
+        return len(old)
+
     def _prune(self) -> None:
         for reason in self._reasons()[: -self._max_files]:
             _remove(reason)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
-from contextlib import closing
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from typing import Any, TypeAlias
 
 from otel_eval.journal.entry import ClosedTrace, Encoding, Entry, Request, Signal
@@ -45,6 +45,42 @@ def delete(connection: sqlite3.Connection, seqs: Sequence[int]) -> int:
         gone = connection.execute(f"DELETE FROM entries WHERE seq IN ({marks}) RETURNING length(body)", chunk)
         freed += sum(size for (size,) in gone.fetchall())
     return freed
+
+
+def rewrite(connection: sqlite3.Connection, bodies: Mapping[int, bytes | None]) -> int:
+    """Put other bodies into entries, or take the entry out for None; how many bytes of bodies went."""
+    freed = delete(connection, [seq for seq, body in bodies.items() if body is None])
+    for seq, body in bodies.items():
+        if body is None:
+            continue
+        row = _row(connection, "SELECT length(body) FROM entries WHERE seq = ?", seq)
+        if row is not None:
+            connection.execute("UPDATE entries SET body = ? WHERE seq = ?", (body, seq))
+            freed += int(row[0]) - len(body)
+    return freed
+
+
+def advance(connection: sqlite3.Connection, reader: str, seq: int) -> None:
+    connection.execute(
+        "INSERT INTO positions (reader, seq) VALUES (?, ?) ON CONFLICT (reader) DO UPDATE SET seq = excluded.seq",
+        (reader, seq),
+    )
+
+
+def position(connection: sqlite3.Connection, reader: str) -> int:
+    row = _row(connection, "SELECT seq FROM positions WHERE reader = ?", reader)
+    return 0 if row is None else int(row[0])
+
+
+@contextmanager
+def scrubbing(connection: sqlite3.Connection) -> Iterator[None]:
+    """What goes in the block is overwritten in the file; pages that earlier deletions left behind leave the file."""
+    connection.execute("PRAGMA secure_delete = ON").fetchall()
+    try:
+        yield
+        connection.execute("PRAGMA incremental_vacuum").fetchall()
+    finally:
+        connection.execute("PRAGMA secure_delete = OFF").fetchall()
 
 
 def keep(connection: sqlite3.Connection, traces: Sequence[ClosedTrace]) -> None:

@@ -26,6 +26,8 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "CREATE TABLE closed_traces (trace_id BLOB PRIMARY KEY, until_ns INTEGER NOT NULL, blob BLOB NOT NULL)",
         "CREATE INDEX closed_traces_until ON closed_traces (until_ns)",
     ),
+    # How far readers other than the one that releases have come.
+    ("CREATE TABLE positions (reader TEXT PRIMARY KEY, seq INTEGER NOT NULL) WITHOUT ROWID",),
 )
 """``MIGRATIONS[n]`` takes a file from format n to n + 1. Never change an entry that was released: append."""
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias, TypeVar
 
 from otel_eval.journal.errors import JournalClosed, JournalError
-from otel_eval.journal.queries import MAX_ROWS, Row, insert
+from otel_eval.journal.queries import MAX_ROWS, Row, insert, scrubbing
 from otel_eval.journal.schema import storage_errors
 
 T = TypeVar("T")
@@ -73,6 +73,17 @@ class GroupWriter:
         future: asyncio.Future[T] = self._future()
         self._queue.put(_Other(work, future))
         return future
+
+    def scrub(self, work: Callable[[sqlite3.Connection], T]) -> asyncio.Future[T]:
+        """:meth:`submit` for what must not be found in the files afterwards, nor in the write-ahead log."""
+
+        def scrubbed(connection: sqlite3.Connection) -> T:
+            with scrubbing(connection):
+                result = work(connection)
+            self._shrinking = True  # which ends with emptying the log
+            return result
+
+        return self.submit(scrubbed)
 
     async def close(self) -> None:
         """Finish what was submitted, then stop the thread and close the connection."""

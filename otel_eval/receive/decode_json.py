@@ -157,7 +157,8 @@ def _json_value(value: Any, depth: int = 0) -> Any:
             return read(found)
     array = _get(value, "arrayValue", "array_value")
     if isinstance(array, dict):
-        return [_json_value(item, depth + 1) for item in array.get("values") or ()]
+        values = array.get("values")
+        return [_json_value(item, depth + 1) for item in values] if isinstance(values, list) else []
     pairs = _get(value, "kvlistValue", "kvlist_value")
     if isinstance(pairs, dict):
         return {

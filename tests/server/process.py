@@ -27,19 +27,30 @@ class ServeProcess:
         self.process.kill()
         await self.process.wait()
 
+    async def errors(self) -> str:
+        """What it wrote to standard error, once it has ended; it was started with ``errors=True``."""
+        assert self.process.stderr is not None
+        return (await self.process.stderr.read()).decode()
+
+    async def output(self) -> str:
+        """What it printed after the first line, once it has ended."""
+        assert self.process.stdout is not None
+        return (await self.process.stdout.read()).decode()
+
     async def terminate(self) -> int:
         """SIGTERM; the exit status."""
         self.process.send_signal(signal.SIGTERM)
         return await self.process.wait()
 
 
-async def start(config: Path, environ: Mapping[str, str] | None = None) -> ServeProcess:
-    """Start it and wait until it says that it is ready."""
+async def start(config: Path, environ: Mapping[str, str] | None = None, *, errors: bool = False) -> ServeProcess:
+    """Start it and wait until it says that it is ready. ``errors`` keeps what it says on standard error."""
     clean = {key: value for key, value in os.environ.items() if not key.startswith("OTEL_")}
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         *("-m", "otel_eval", "serve", "--config", str(config)),
         stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE if errors else None,
         env={**clean, **(environ or {})},
     )
     assert process.stdout is not None

@@ -1,4 +1,4 @@
-"""What runs between the journal and the dispatcher: telemetry is put together when it is complete, and let go when stored.
+"""Telemetry is put together when it is complete, and let go when it is stored.
 
 The order is what makes it crash-proof. A batch of complete Interactions is committed to the ledger; then the closed traces
 are kept for late spans; then the journal's entries are released. A crash between any two of these only repeats work whose
@@ -10,24 +10,27 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from typing import Any, Protocol
+from typing import Any, ParamSpec, Protocol, TypeVar
 
 from otel_eval.assemble.completion import Closed, Completion, CompletionSettings, Due, Ready
 from otel_eval.assemble.keeping import UnreadableTrace, dump, load
-from otel_eval.assemble.nodes import Node, join
-from otel_eval.assemble.own import OwnTelemetry
+from otel_eval.assemble.nodes import Node
 from otel_eval.clock import Clock
 from otel_eval.conventions.facts import Note
 from otel_eval.instruments import Recorder
-from otel_eval.journal import ClosedTrace, Entry, Journal
+from otel_eval.journal import ClosedTrace, Entry, Journal, JournalUnwritable
 from otel_eval.ledger import LedgerUnavailable
 from otel_eval.loop_guard import LoopGuard
-from otel_eval.receive.decode import decode_logs, decode_traces
+from otel_eval.pipeline.holding import Holding
+from otel_eval.pipeline.reading import Reader, UnreadableRequest
 
 log = logging.getLogger("otel_eval.pipeline")
 
+P = ParamSpec("P")
+T = TypeVar("T")
+
 RETRY_S = 1.0
-"""Between two attempts to store a batch that the ledger could not take."""
+"""Between two attempts to store what the ledger, or the journal, could not take."""
 EXPIRE_EVERY_S = 60.0
 
 
@@ -50,7 +53,9 @@ class Pipeline:
         recorder: Recorder,
         settings: CompletionSettings,
         known_traces: Callable[[Sequence[str]], Awaitable[set[str]]],
+        forwarding: bool = False,
     ) -> None:
+        """``forwarding``: entries are not released before :meth:`forwarded` was told of them."""
         self._journal = journal
         self._accept = accept
         self._clock = clock
@@ -58,11 +63,12 @@ class Pipeline:
         self._known_traces = known_traces
         self._late_window_ns = int(settings.late_window * 1e9)
         self._completion = Completion(settings)
-        self._own = OwnTelemetry(guard)
+        self._reader = Reader(guard, recorder)
+        self._holding = Holding(forwarding=forwarding)
         self._closed: dict[str, int] = {}
         self._closing: dict[str, Closed] = {}
-        self._entries_of: dict[str, set[int]] = {}
-        self._traces_of: dict[int, set[str]] = {}
+        self._forgotten: set[str] = set()
+        self._storing = asyncio.Lock()
         self._arrived = asyncio.Event()
         self._read_up_to = 0
 
@@ -78,11 +84,33 @@ class Pipeline:
 
     async def run(self) -> None:
         """Take in what the journal holds and what arrives; store what is complete. Runs until cancelled."""
-        self._closed = {trace.trace_id: trace.until_ns for trace in await self._journal.closed_traces()}
+        self._closed |= {trace.trace_id: trace.until_ns for trace in await self._journal.closed_traces()}
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._read())
             tasks.create_task(self._settle())
             tasks.create_task(self._expire())
+
+    async def forwarded(self, seq: int) -> None:
+        """Every entry up to this one has been sent on: what is put together as well is released."""
+        self._holding.forwarded(seq)
+        await self._release()
+
+    async def forget(self, trace_ids: Iterable[str]) -> None:
+        """Drop all that memory holds of these traces, and take them for closed: spans that come late start nothing.
+
+        What is being stored at the moment is stored first. The caller deletes it from ledger and journal afterwards.
+        """
+        chosen = tuple(trace_ids)
+        until_ns = self._clock.now_ns() + self._late_window_ns
+        self._closed.update(dict.fromkeys(chosen, until_ns))
+        self._forgotten.update(chosen)
+        async with self._storing:
+            for trace_id in chosen:
+                self._completion.forget(trace_id)
+                self._holding.let_go(trace_id, self._holding.detach(trace_id))
+            closed = [ClosedTrace(trace_id=trace_id, until_ns=until_ns) for trace_id in chosen]
+            await self._patiently(self._journal.keep_all, closed)
+            await self._release()
 
     # Taking in
 
@@ -94,66 +122,52 @@ class Pipeline:
             await asyncio.sleep(0)  # entries that are at hand come without a pause: let the receivers have their turn
 
     async def _take_in(self, entry: Entry) -> None:
-        for attempt in (1, 2):
-            try:
-                nodes, notes = self._read_entry(entry)
-                break
-            except Exception as error:  # noqa: BLE001 - whatever a request holds, the next one must be read
-                if attempt == 2:
-                    reason = f"{type(error).__name__}: {error}"
-                    log.error("request %d cannot be read, it goes to quarantine: %s", entry.seq, reason)
-                    await self._journal.quarantine(entry.seq, reason)
-                    return
+        try:
+            nodes, notes = self._reader.read(entry.request)
+        except UnreadableRequest as error:
+            log.error("request %d cannot be read, it goes to quarantine: %s", entry.seq, error)
+            await self._patiently(self._journal.quarantine, entry.seq, str(error), release=False)
+            nodes, notes = [], []
         nodes, notes = await self._without_late(nodes, notes)
         traces = {node.trace_id for node in nodes} | {note.trace_id for note in notes}
-        if not traces:
-            await self._journal.release([entry.seq])
-            return
-        self._traces_of[entry.seq] = traces
-        for trace_id in traces:
-            self._entries_of.setdefault(trace_id, set()).add(entry.seq)
-        self._completion.add(nodes, notes, now=self._clock.monotonic())
-
-    def _read_entry(self, entry: Entry) -> tuple[list[Node], list[Note]]:
-        request = entry.request
-        if request.signal == "traces":
-            nodes, ours = self._own.observe(decode_traces(request.body, request.encoding))
-            self._drop("own", ours)
-            return nodes, []
-        if request.signal == "logs":
-            records = decode_logs(request.body, request.encoding)
-            return [], [note for record in records if (note := join(record)) is not None]
-        return [], []
+        self._holding.take(entry.seq, traces)
+        if traces:
+            self._completion.add(nodes, notes, now=self._clock.monotonic())
+        else:
+            await self._release()
 
     async def _without_late(self, nodes: list[Node], notes: list[Note]) -> tuple[list[Node], list[Note]]:
         """Take closed traces back where something of an agent's came late; ordinary late spans change nothing."""
         ids = {node.trace_id for node in nodes} | {note.trace_id for note in notes}
-        known = self._closed.keys() | self._closing.keys()
-        late = {trace_id for trace_id in ids & known if not self._completion.holds(trace_id)}
+        telling = {node.trace_id for node in nodes if node.facts is not None} | {note.trace_id for note in notes}
+        tried: set[str] = set()
+        while late := {trace_id for trace_id in ids if self._is_closed(trace_id)}:
+            if not (to_reopen := (late & telling) - tried):
+                break
+            tried |= to_reopen
+            for trace_id in sorted(to_reopen):  # each takes a while, in which other traces may be closed: look again
+                await self._reopen(trace_id)
         if not late:
             return nodes, notes
-        telling = {node.trace_id for node in nodes if node.facts is not None} | {note.trace_id for note in notes}
-        for trace_id in sorted(late & telling):
-            if await self._reopen(trace_id):
-                late.discard(trace_id)
         self._drop("late", sum(node.trace_id in late for node in nodes))
         return (
             [node for node in nodes if node.trace_id not in late],
             [note for note in notes if note.trace_id not in late],
         )
 
-    async def _reopen(self, trace_id: str) -> bool:
+    def _is_closed(self, trace_id: str) -> bool:
+        return (trace_id in self._closed or trace_id in self._closing) and not self._completion.holds(trace_id)
+
+    async def _reopen(self, trace_id: str) -> None:
         closed = self._closing.get(trace_id)
         if closed is None:
             blob = await self._journal.kept(trace_id)
             try:
-                closed = None if blob is None else load(blob)
+                closed = load(blob) if blob else None  # empty: forgotten
             except UnreadableTrace as error:
                 log.warning("a late span of trace %s is left out: %s", trace_id, error)
-        if closed is None:
-            return False
-        self._completion.reopen(closed, now=self._clock.monotonic())
-        return True
+        if closed is not None and trace_id not in self._forgotten:
+            self._completion.reopen(closed, now=self._clock.monotonic())
 
     # Storing
 
@@ -161,7 +175,8 @@ class Pipeline:
         while True:
             deadline = self._completion.next_deadline()
             if deadline is not None and deadline <= self._clock.monotonic():
-                await self._store(self._completion.due(self._clock.monotonic()))
+                async with self._storing:
+                    await self._store(self._completion.due(self._clock.monotonic()))
                 continue
             await self._wait(deadline)
 
@@ -179,7 +194,7 @@ class Pipeline:
 
     async def _store(self, due: Due) -> None:
         # At once, before anything else can arrive: what comes from now on is late, and belongs to entries of its own.
-        entries = [(trace.trace_id, self._entries_of.pop(trace.trace_id, set())) for trace in due.closed]
+        entries = [(trace.trace_id, self._holding.detach(trace.trace_id)) for trace in due.closed]
         eventful = [trace for trace in due.closed if trace.eventful]
         self._closing.update((trace.trace_id, trace) for trace in eventful)
         ready = await self._without_leftovers(due.ready)
@@ -191,7 +206,9 @@ class Pipeline:
                 log.warning("the ledger cannot be written, trying again: %s", error)
                 await self._clock.sleep_until(self._clock.monotonic() + RETRY_S)
         await self._keep(eventful)
-        await self._let_go(entries)
+        for trace_id, seqs in entries:
+            self._holding.let_go(trace_id, seqs)
+        await self._release()
 
     async def _without_leftovers(self, ready: Sequence[Ready]) -> list[Ready]:
         """Pieces of a trace that was closed longer than the late window ago: they start nothing."""
@@ -206,33 +223,33 @@ class Pipeline:
     async def _keep(self, closed: Sequence[Closed]) -> None:
         until_ns = self._clock.now_ns() + self._late_window_ns
         if closed:
-            await self._journal.keep_all(
-                [ClosedTrace(trace_id=trace.trace_id, until_ns=until_ns, blob=dump(trace)) for trace in closed]
-            )
+            kept = [ClosedTrace(trace_id=trace.trace_id, until_ns=until_ns, blob=dump(trace)) for trace in closed]
+            await self._patiently(self._journal.keep_all, kept)
         for trace in closed:
             self._closed[trace.trace_id] = until_ns
             if self._closing.get(trace.trace_id) is trace:
                 del self._closing[trace.trace_id]
 
-    async def _let_go(self, entries: Iterable[tuple[str, set[int]]]) -> None:
-        """Release the entries that no open trace is in."""
-        free: list[int] = []
-        for trace_id, seqs in entries:
-            for seq in seqs:
-                traces = self._traces_of[seq]
-                traces.discard(trace_id)
-                if not traces:
-                    del self._traces_of[seq]
-                    free.append(seq)
-        if free:
-            await self._journal.release(free)
+    async def _release(self) -> None:
+        if free := self._holding.free():
+            await self._patiently(self._journal.release, free)
+
+    async def _patiently(self, write: Callable[P, Awaitable[T]], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Write to the journal, again and again while its disk refuses: it takes no telemetry meanwhile either."""
+        while True:
+            try:
+                return await write(*args, **kwargs)
+            except JournalUnwritable as error:
+                log.warning("the journal cannot be written, trying again: %s", error)
+                await self._clock.sleep_until(self._clock.monotonic() + RETRY_S)
 
     async def _expire(self) -> None:
         while True:
             await self._clock.sleep_until(self._clock.monotonic() + EXPIRE_EVERY_S)
             now_ns = self._clock.now_ns()
             self._closed = {trace_id: until for trace_id, until in self._closed.items() if until > now_ns}
-            await self._journal.expire(now_ns)
+            self._forgotten &= self._closed.keys()
+            await self._patiently(self._journal.expire, now_ns)
 
     def _drop(self, reason: str, count: int) -> None:
         if count:

@@ -1,0 +1,70 @@
+"""Forwarding, made durable by the journal: entries are sent on in the order of their arrival, one after another.
+
+How far it came is a position that the journal keeps. Nothing is let go before it was sent on; a crash repeats what was
+sent on since the position was last written (:data:`MARK_EVERY_S`), a clean stop nothing. While the next endpoint is down
+the journal fills, and at its limit senders are asked to come back: an outage costs delay.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any, Protocol
+
+from otel_eval.clock import Clock
+from otel_eval.journal import Encoding, Journal, Signal
+
+MARK_EVERY_S = 1.0
+POSITION = "forwarded"
+
+
+class Deliver(Protocol):
+    """Sends a request on; returns when the next endpoint has taken it or has refused it for good."""
+
+    def __call__(self, signal: Signal, encoding: Encoding, body: bytes) -> Awaitable[Any]: ...
+
+
+class Relay:
+    """Sends on what the journal holds. ``progress`` is told how far it came, once that is durable."""
+
+    def __init__(
+        self, *, journal: Journal, deliver: Deliver, clock: Clock, progress: Callable[[int], Awaitable[None]]
+    ) -> None:
+        self._journal = journal
+        self._deliver = deliver
+        self._clock = clock
+        self._progress = progress
+        self._sent = self._marked = 0
+        self._moved = asyncio.Event()
+
+    async def run(self) -> None:
+        """Runs until cancelled; the position is written before it ends."""
+        self._sent = self._marked = await self._journal.position(POSITION)
+        await self._progress(self._marked)
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                tasks.create_task(self._send())
+                tasks.create_task(self._mark_now_and_then())
+        finally:
+            await self._mark()
+
+    async def _send(self) -> None:
+        async for entry in self._journal.entries(after=self._sent):
+            request = entry.request
+            await self._deliver(request.signal, request.encoding, request.body)
+            self._sent = entry.seq
+            self._moved.set()
+
+    async def _mark_now_and_then(self) -> None:
+        while True:
+            await self._moved.wait()
+            self._moved.clear()
+            await self._mark()
+            await self._clock.sleep_until(self._clock.monotonic() + MARK_EVERY_S)
+
+    async def _mark(self) -> None:
+        sent = self._sent
+        if sent > self._marked:
+            await self._journal.advance(POSITION, sent)
+            self._marked = sent
+            await self._progress(sent)

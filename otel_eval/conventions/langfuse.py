@@ -48,6 +48,7 @@ def read(span: Span) -> Facts | None:
         name=span.name or None,
         taken=_value(content, "input", "langfuse.observation.input"),
         given=_value(content, "output", "langfuse.observation.output"),
+        given_raw=text(attributes.get("langfuse.observation.output")),
         failure=None if is_control_flow(span) else _failure(span, kind),
         setting=SETTING,
         model=text(attributes.get("langfuse.observation.model.name")),

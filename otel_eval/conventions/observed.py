@@ -21,12 +21,15 @@ from otel_eval.signals import Span
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observed:
-    """One such span. ``taken`` and ``given`` are decoded; MISSING where they were not captured."""
+    """One such span. ``taken`` and ``given`` are decoded; MISSING where they were not captured. ``given_raw``
+    is the text that ``given`` was decoded from, where a function may have given that text itself.
+    """
 
     kind: Kind
     name: str | None
     taken: Any = MISSING
     given: Any = MISSING
+    given_raw: str | None = None
     failure: Failure | None = None
     control_flow: bool = False
     setting: str | None = None
@@ -53,7 +56,7 @@ def _agent(observed: Observed, span: Span, content: Content) -> Facts:
     taken = Payload() if _absent(observed.taken) else input_of(observed.taken)
     given = Payload()
     if not _absent(observed.given):
-        given = output_of(observed.given, structured=observed.kind is not Kind.STEP)
+        given = output_of(observed.given, structured=observed.kind is not Kind.STEP, raw=observed.given_raw)
     return Facts(
         kind=observed.kind,
         agent=_own_name(observed.name) if observed.kind is Kind.AGENT else observed.agent,

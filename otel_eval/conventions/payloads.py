@@ -129,9 +129,11 @@ def input_of(value: Any) -> Payload:
     return Payload(text=value or None) if isinstance(value, str) else _input_of(value, 0)
 
 
-def output_of(value: Any, *, structured: bool = True) -> Payload:
-    """As :func:`output_payload`, of what is decoded already."""
-    return Payload(text=value) if isinstance(value, str) else _output_of(value, _json(value), structured, 0)
+def output_of(value: Any, *, structured: bool = True, raw: str | None = None) -> Payload:
+    """As :func:`output_payload`, of what is decoded already; ``raw`` is the text in which a structured reply stood."""
+    if isinstance(value, str):
+        return Payload(text=value)
+    return _output_of(value, _json(value) if raw is None else raw, structured, 0)
 
 
 def _output_of(value: Any, raw: Any, structured: bool, depth: int) -> Payload:

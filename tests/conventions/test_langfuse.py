@@ -1,0 +1,129 @@
+"""Langfuse's observations: decorated functions, generations and LangChain's callback."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from otel_eval.assemble.assembler import assemble
+from otel_eval.conventions.facts import MISSING, Facts, Kind
+from otel_eval.conventions.registry import facts_of
+from otel_eval.interaction import GapKind
+from otel_eval.signals import Span, SpanEvent
+from otel_eval.testing.spans import span
+
+
+def observation(kind: str, name: str, taken: Any = None, given: Any = None, **fields: Any) -> Span:
+    """An observation; texts as they are, the rest in JSON, as since 3.1."""
+    attributes = {"langfuse.observation.type": kind, **fields.pop("more", {})}
+    for key, value in (("langfuse.observation.input", taken), ("langfuse.observation.output", given)):
+        if value is not None:
+            attributes[key] = value if isinstance(value, str) else json.dumps(value)
+    return span(name, attributes=attributes, **fields)
+
+
+def read(*args: Any, **fields: Any) -> Facts:
+    """The facts of an observation."""
+    facts = facts_of(observation(*args, **fields))
+    assert facts is not None
+    return facts
+
+
+CALL = {"id": "c1", "type": "function", "function": {"name": "find", "arguments": '{"id": 81}'}}
+ASKED = {"messages": [{"role": "system", "content": "Be kind."}, {"role": "user", "content": "Where is it?"}]}
+
+
+@pytest.mark.parametrize("kind", ["agent", "span", "chain"])
+def test_a_turn_of_decorated_functions(kind: str) -> None:
+    """The outermost is the invocation, whether it says that it is an agent or is a span, as all were in 3.0."""
+    agent = observation(kind, "shop", {"args": ["Where is it?"], "kwargs": {}}, "Here.", more={"session.id": "s1"})
+    asking = {"role": "assistant", "content": None, "tool_calls": [CALL]}
+    usage = {"langfuse.observation.usage_details": '{"prompt_tokens": 42, "completion_tokens": 17}'}
+    (found,) = assemble(
+        [
+            agent,
+            observation("generation", "OpenAI-generation", ASKED, asking, parent=agent, more=usage),
+            observation("tool", "find", {"args": [], "kwargs": {"id": 81}}, {"status": "paid"}, parent=agent),
+        ]
+    )
+    assert (found.agent, found.session, found.asked, found.reply) == ("shop", "s1", "Where is it?", "Here.")
+    assert found.system == "Be kind."
+    (call,) = found.tool_calls
+    assert (call.arguments, call.result, call.call_id) == ({"id": 81}, {"status": "paid"}, "c1")
+    assert (found.usage.input_tokens, found.usage.output_tokens) == (42, 17)
+
+
+@pytest.mark.parametrize(
+    ("raw", "reply"),
+    [("Here.", "Here."), ('"Here."', "Here."), ('{"answer": "Here."}', "Here."), ('{"score": 1}', '{"score": 1}')],
+)
+def test_replies(raw: str, reply: str) -> None:
+    """A text as it is or in quotes (3.0), an envelope, or a structured answer."""
+    assert read("agent", "shop", None, raw).reply == reply
+
+
+def test_an_error_may_be_the_level_alone() -> None:
+    """3.0 left the status unset."""
+    facts = read(
+        "agent",
+        "shop",
+        more={"langfuse.observation.level": "ERROR", "langfuse.observation.status_message": "boom"},
+    )
+    assert facts.failure is not None
+    assert facts.failure.message == "boom"
+
+
+def test_a_tool_that_raised() -> None:
+    """Its exception is the error, and there is no result."""
+    event = SpanEvent(
+        name="exception", time_ns=1, attributes={"exception.type": "RuntimeError", "exception.message": "down"}
+    )
+    facts = read("tool", "find", {"args": [], "kwargs": {}}, status="error", events=(event,))
+    assert (facts.error, facts.result) == ("RuntimeError: down", MISSING)
+
+
+def test_content_off() -> None:
+    """The decorator's switch leaves a gap that names it."""
+    agent = observation("agent", "shop")
+    (found,) = assemble([agent])
+    gap = found.gap("reply")
+    assert gap is not None
+    assert gap.setting == "LANGFUSE_OBSERVE_DECORATOR_IO_CAPTURE_ENABLED=true"
+
+
+@pytest.mark.parametrize(
+    ("name", "metadata", "kind"),
+    [
+        ("shop", {"lc_agent_name": "shop"}, Kind.AGENT),
+        ("agent", {"lc_agent_name": '"shop"'}, Kind.WORKFLOW),
+        ("agent", {"langgraph_node": "agent"}, Kind.WORKFLOW),
+        ("shop_agent", {}, Kind.AGENT),
+    ],
+)
+def test_langchains_callback(name: str, metadata: dict[str, str], kind: Kind) -> None:
+    """What has ``agent`` in its name is an agent to the callback; a graph's node is none."""
+    more = {f"langfuse.observation.metadata.{key}": value for key, value in metadata.items()}
+    assert read("agent", name, more=more).kind is kind
+
+
+def test_langchains_tool() -> None:
+    """Arguments as Python writes them, and a tool message as the result."""
+    given = {"content": "down", "type": "tool", "name": "find", "tool_call_id": "c1", "status": "error"}
+    facts = read("tool", "find", {"input": "{'id': 81}"}, given)
+    assert (facts.arguments, facts.error, facts.call_id) == ({"id": 81}, "down", "c1")
+
+
+@pytest.mark.parametrize("kind", ["event", "retriever", "embedding", "guardrail"])
+def test_other_types_are_no_agents_work(kind: str) -> None:
+    """They are left out, and so is a span of another tracer that carries the trace's attributes."""
+    assert facts_of(observation(kind, "x", "in", "out")) is None
+    assert facts_of(span("x", attributes={"langfuse.trace.name": "t", "user.id": "u"})) is None
+
+
+def test_a_cut_output_is_a_gap() -> None:
+    """JSON that a length limit cut is no reply."""
+    facts = read("agent", "shop", None, '{"answer": "He')
+    assert facts.reply is None
+    assert [(mark.field, mark.kind) for mark in facts.marks] == [("output", GapKind.TRUNCATED)]

@@ -126,7 +126,7 @@ def result_value(content: Any) -> JsonValue:
 def _text_of_block(item: Any) -> str | None:
     if not is_object(item):
         return None
-    kind = item.get("type")
+    kind = item.get("type", item.get("block_type"))  # LlamaIndex
     if kind not in (None, "text", "output_text", "input_text"):
         return None
     if kind is None and set(item) - {"text"}:

@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from otel_eval.frozen import frozen
+
 Attributes: TypeAlias = Mapping[str, Any]
 
 
@@ -48,7 +50,7 @@ class SpanLink:
     attributes: Attributes = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Span:
     """One ended span. ``status`` is ``unset``, ``ok`` or ``error``; ``kind`` the OTLP number (0 unspecified … 5)."""
 
@@ -74,7 +76,7 @@ class Span:
     scope: Scope = Scope()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class LogRecord:
     """One log record. ``event_name`` is the proto field, else the attribute ``event.name`` or ``event_name``."""
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from otel_eval.assemble.nodes import Node
 from otel_eval.assemble.tree import Tree
 from otel_eval.conventions.facts import Facts, Kind, fill
+from otel_eval.frozen import frozen
 from otel_eval.interaction import Message, ModelCall, Usage
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Call:
     """One call of a model: the span that stands for it, and what all its spans say together."""
 

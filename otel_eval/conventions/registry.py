@@ -6,7 +6,6 @@ A new convention is one module and one line here; users add theirs with the entr
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import cache
@@ -48,6 +47,7 @@ from otel_eval.conventions import (
 )
 from otel_eval.conventions.cutting import tails_of
 from otel_eval.conventions.facts import Convention, Facts, Kind, Note, fill
+from otel_eval.conventions.offering import Offering
 from otel_eval.conventions.sessions import session_of, user_of
 from otel_eval.identity import digest
 from otel_eval.signals import LogRecord, Span
@@ -88,27 +88,20 @@ CONVENTIONS: tuple[Convention, ...] = (
     generic.CONVENTION,
 )
 
-SESSION_PREFIXES = ("session.id", "user.id")
-
 
 class Registry:
-    """A fixed list of conventions, with one cheap test in front that most ordinary spans do not pass."""
+    """A fixed list of conventions."""
 
     def __init__(self, conventions: Iterable[Convention]) -> None:
         self.conventions = tuple(conventions)
-        self._prefixes = tuple({prefix for convention in self.conventions for prefix in convention.prefixes})
-        self._keys = re.compile("|".join(map(re.escape, self._prefixes))).match if self._prefixes else None
-        self._scopes = tuple({scope for convention in self.conventions for scope in convention.scopes})
-        self._events = tuple({event for convention in self.conventions for event in convention.events})
+        self._offering = Offering(self.conventions)
 
     def facts_of(self, span: Span) -> Facts | None:
         """What the span says about an agent's work; None for an ordinary span. Pure; never raises for odd values."""
-        if not self._may_be(span):
-            return None
         found: Facts | None = None
         names: list[str] = []
-        for convention in self.conventions:
-            if (convention.fallback and found is not None) or not _offered(convention, span):
+        for convention in self._offering.of(span):
+            if convention.fallback and found is not None:
                 continue
             try:
                 facts = convention.read(span)
@@ -143,27 +136,12 @@ class Registry:
                 return Note(trace_id=record.trace_id, span_id=record.span_id, order=order, facts=facts)
         return None
 
-    def _may_be(self, span: Span) -> bool:
-        if self._keys is not None and any(map(self._keys, span.attributes)):
-            return True
-        if self._scopes and span.scope.name.startswith(self._scopes):
-            return True
-        return any(event.name.startswith(self._events) for event in span.events) if span.events else False
-
 
 def _rank(facts: Facts) -> int:
     """Of records of one moment: instructions, then what was asked, then what was answered."""
     if facts.output is not None:
         return 2
     return 0 if facts.input and all(message.role == "system" for message in facts.input) else 1
-
-
-def _offered(convention: Convention, span: Span) -> bool:
-    if convention.prefixes and any(key.startswith(convention.prefixes) for key in span.attributes):
-        return True
-    if convention.scopes and span.scope.name.startswith(convention.scopes):
-        return True
-    return bool(convention.events) and any(event.name.startswith(convention.events) for event in span.events)
 
 
 @cache

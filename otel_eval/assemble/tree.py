@@ -12,7 +12,7 @@ class Tree:
     """One trace, without what is ours or an evaluator's. Children stand in the total order of their nodes."""
 
     def __init__(self, nodes: Iterable[Node]) -> None:
-        given = sorted(nodes, key=lambda node: node.order)
+        given = self.given = tuple(sorted(nodes, key=lambda node: node.order))
         self.known = frozenset(node.span_id for node in given)
         by_id = {node.span_id: node for node in given}
         out = {node.span_id for node in given if node.left_out or _below_left_out(node, by_id)}

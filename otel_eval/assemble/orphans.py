@@ -1,0 +1,73 @@
+"""Spans whose parent never came: which agent they belong to, where time leaves no doubt.
+
+A sampler, a full queue or a crash takes single spans out of a trace. What was below them is then a tree of its own, and
+would pass for work without an agent. It belongs to an agent of its trace if it ran wholly within that agent's span, in the
+same process, and within no other agent's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from otel_eval.assemble.nodes import Node
+from otel_eval.assemble.tree import Tree
+from otel_eval.conventions.facts import Kind
+
+
+def adopted(tree: Tree) -> Tree:
+    """The tree with each orphan below the one agent that it ran within; the same tree where there is none."""
+    orphans = [top for top in tree.roots if top.parent_id is not None and top.parent_id not in tree.known]
+    agents = [node for node in tree.by_id.values() if node.kind() is Kind.AGENT]
+    agents = agents or [node for node in tree.roots if node.kind() is Kind.WORKFLOW]
+    parents = {top.span_id: parent for top in orphans if (parent := _agent_around(top, agents, tree)) is not None}
+    if not parents:
+        return tree
+    out = [node for node in tree.given if node.span_id not in tree.by_id]
+    return Tree(
+        [*out, *(replace(node, parent_id=parents.get(node.span_id, node.parent_id)) for node in tree.by_id.values())]
+    )
+
+
+def _agent_around(top: Node, agents: Iterable[Node], tree: Tree) -> str | None:
+    """The span id of the agent that the orphan ran within; None where none, or several, can be it."""
+    around = [
+        agent
+        for agent in agents
+        if _encloses(agent, top) and not _is_beside(agent, top, tree) and not _contradicts(agent, top, tree)
+    ]
+    if not around:
+        return None
+    innermost = max(around, key=lambda agent: len(list(tree.ancestors(agent))))
+    chain = {innermost.span_id, *(above.span_id for above in tree.ancestors(innermost))}
+    names = {agent.facts.agent for agent in around if agent.facts is not None and agent.facts.agent}
+    # an agent that is written twice, one span within the other, is one agent
+    return innermost.span_id if len(names) <= 1 and all(agent.span_id in chain for agent in around) else None
+
+
+def _encloses(agent: Node, node: Node) -> bool:
+    return (
+        0 < agent.started_ns <= node.started_ns <= node.ended_ns <= agent.ended_ns
+        and agent.resource == node.resource
+        and (agent.started_ns, agent.ended_ns) != (node.started_ns, node.ended_ns)
+    )
+
+
+def _is_beside(agent: Node, top: Node, tree: Tree) -> bool:
+    """Whether the agent is below the orphan, or the parent that both of them miss is the same: then they are siblings."""
+    above = [agent, *tree.ancestors(agent)]
+    return any(node.span_id == top.span_id or node.parent_id == top.parent_id for node in above)
+
+
+def _contradicts(agent: Node, top: Node, tree: Tree) -> bool:
+    """Whether the orphan, or a span below it, names another agent or another conversation as its own."""
+    mine = agent.facts
+    for node in (top, *tree.below(top)):
+        told = node.facts
+        if told is None or mine is None or node.kind() is Kind.AGENT:
+            continue
+        if told.agent is not None and mine.agent is not None and told.agent != mine.agent:
+            return True
+        if told.session is not None and mine.session is not None and told.session != mine.session:
+            return True
+    return False

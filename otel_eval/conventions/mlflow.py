@@ -63,8 +63,7 @@ def _as_operation(span: Span) -> Facts | None:
     operation = span.attributes.get("gen_ai.operation.name")
     if not span.scope.name.startswith(_SCOPE) or operation not in KINDS:
         return None
-    kind = KINDS[operation]
-    return Facts(kind=kind, weak_agent=span.name.removeprefix(f"{operation} ") or None, failure=failure_of(span))
+    return Facts(kind=KINDS[operation], failure=failure_of(span))  # the span is named after the operation, too
 
 
 def _text(attributes: Mapping[str, Any], key: str) -> str | None:

@@ -68,13 +68,22 @@ SETTINGS: dict[str, str] = {
     "agent_framework": "ENABLE_SENSITIVE_DATA=true",
     "gcp.vertex.agent": "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=SPAN_AND_EVENT",
     "opentelemetry.instrumentation.openai_v2": "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true",
+    "Microsoft.SemanticKernel": "SEMANTICKERNEL_EXPERIMENTAL_GENAI_ENABLE_OTEL_DIAGNOSTICS_SENSITIVE=true",
+    "Experimental.Microsoft.": "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true",  # or EnableSensitiveData
+    "Azure.AI.": "AZURE_EXPERIMENTAL_ENABLE_GENAI_TRACING=true AZURE_TRACING_GEN_AI_CONTENT_RECORDING_ENABLED=true",
+    "azure.": "AZURE_TRACING_GEN_AI_CONTENT_RECORDING_ENABLED=true",
+    "AzureAIOpenTelemetryTracer": "AzureAIOpenTelemetryTracer(enable_content_recording=True)",
+    "Agent365Sdk": "AZURE_TRACING_GEN_AI_CONTENT_RECORDING_ENABLED=true",
+    "autogen": "",  # AutoGen's own spans never carry content
+    "io.opentelemetry.": "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true",  # Java
+    "litellm": "litellm.turn_off_message_logging = False",
     "semantic_kernel": "SEMANTICKERNEL_EXPERIMENTAL_GENAI_ENABLE_OTEL_DIAGNOSTICS_SENSITIVE=true",
     "opentelemetry.instrumentation.genai": SETTING,
     "opentelemetry.instrumentation.": "TRACELOOP_TRACE_CONTENT=true",
     "gen_ai": "telemetry: {recordInputs: true, recordOutputs: true}",  # Vercel AI SDK 7
     "openlit": "openlit.init(capture_message_content=True)",
 }
-"""What turns the content on, by the beginning of the scope's name; the first that fits."""
+"""What turns the content on, by the beginning of the scope's name; the first that fits. Empty: nothing does."""
 
 _AGENT_SPAN = "invoke_agent "
 
@@ -108,8 +117,9 @@ def read(span: Span) -> Facts | None:
 
 
 @lru_cache(maxsize=1024)
-def _setting_of(scope: str) -> str:
-    return next((setting for start, setting in SETTINGS.items() if scope.startswith(start)), SETTING)
+def _setting_of(scope: str) -> str | None:
+    found = next((setting for start, setting in SETTINGS.items() if scope.startswith(start)), SETTING)
+    return found or None
 
 
 def kind_of(span: Span) -> Kind | None:

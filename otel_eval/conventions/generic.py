@@ -2,8 +2,7 @@
 
 Only spans that no other convention recognises come here (``Convention.fallback``). What is read is what cannot mean
 anything else: a kind that is one of a few words, and a text, messages or a tool's values beside it. An object that is no
-message is left alone: better a gap than an invention. Seen so in VoltAgent (``span.type``), Laminar (``lmnr.span.type``),
-Flue, Pipecat and hand-written tracers.
+message is left alone: better a gap than an invention. Seen so in VoltAgent, Flue and hand-written tracers (``span.type``).
 """
 
 from __future__ import annotations
@@ -24,7 +23,6 @@ KIND_KEYS = (
     "span.type",
     "span_type",
     "span.kind",
-    "lmnr.span.type",
     "entity.type",
     "agent.span.type",
     "llm.span.kind",
@@ -39,8 +37,8 @@ KINDS: dict[str, Kind] = {
 }
 """Words that say what a span is. ``function``, ``task`` or ``client`` say too little."""
 
-_INPUTS = ("input.value", "input", "lmnr.span.input", "agent.input", "agent.messages", "llm.input", "llm.messages")
-_OUTPUTS = ("output.value", "output", "lmnr.span.output", "agent.output", "llm.output", "llm.response")
+_INPUTS = ("input.value", "input", "agent.input", "agent.messages", "llm.input", "llm.messages")
+_OUTPUTS = ("output.value", "output", "agent.output", "llm.output", "llm.response")
 _ARGUMENTS = ("tool.arguments", "tool.call.arguments", "tool.input", "tool.args", "tool.parameters")
 _RESULTS = ("tool.result", "tool.call.result", "tool.output", "tool.response")
 _USAGE = {
@@ -118,8 +116,8 @@ def _messages(raw: Any, role: str) -> tuple[Message, ...] | None:
 
 def _tool(span: Span, content: Content) -> Facts:
     attributes = span.attributes
-    given = _first(content, "arguments", (*_ARGUMENTS, *_INPUTS[:3]))
-    gave = _first(content, "result", (*_RESULTS, *_OUTPUTS[:3]))
+    given = _first(content, "arguments", (*_ARGUMENTS, *_INPUTS[:2]))
+    gave = _first(content, "result", (*_RESULTS, *_OUTPUTS[:2]))
     outcome = None if gave is None else tool_outcome(gave)
     return Facts(
         kind=Kind.TOOL,

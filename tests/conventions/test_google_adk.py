@@ -1,0 +1,219 @@
+"""Google ADK's own attributes, from 1.0 to 2.x."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from otel_eval.assemble.assembler import assemble
+from otel_eval.conventions.facts import MISSING, Facts, Kind
+from otel_eval.conventions.registry import facts_of, note_of
+from otel_eval.interaction import GapKind, Interaction, ToolCallPart, Usage
+from otel_eval.signals import Scope, Span
+from otel_eval.testing.spans import log_record, span
+
+ADK = Scope("gcp.vertex.agent", "1.2.0")
+
+
+def adk(name: str, parent: Span | None = None, **attributes: Any) -> Span:
+    """A span of ADK's tracer; ``llm_request`` and so on are short for the attributes in its own namespace."""
+    own = ("llm_request", "llm_response", "tool_call_args", "tool_response", "session_id", "data")
+    full = {f"gcp.vertex.agent.{key}" if key in own else key: value for key, value in attributes.items()}
+    return span(name, parent=parent, scope=ADK, attributes=full)
+
+
+def facts(name: str, **attributes: Any) -> Facts:
+    """The facts of such a span."""
+    found = facts_of(adk(name, **attributes))
+    assert found is not None
+    return found
+
+
+def content(role: str, *parts: Any) -> dict[str, Any]:
+    """One of google-genai's contents."""
+    return {"role": role, "parts": [{"text": part} if isinstance(part, str) else part for part in parts]}
+
+
+REQUEST = json.dumps(
+    {
+        "model": "gemini-2.0-flash",
+        "config": {"system_instruction": "Be brief."},
+        "contents": [
+            content("user", "Where is order 9?"),
+            content("model", {"function_call": {"id": "c1", "name": "get_order", "args": {"id": 9}}}),
+            content("user", {"function_response": {"id": "c1", "name": "get_order", "response": {"result": "sent"}}}),
+        ],
+    }
+)
+RESPONSE = json.dumps(
+    {
+        "content": content("model", "It was sent."),
+        "finish_reason": "STOP",
+        "usage_metadata": {"prompt_token_count": 7, "candidates_token_count": 3, "thoughts_token_count": 2},
+    }
+)
+
+
+def only(*spans: Span) -> Interaction:
+    """The only Interaction of these spans."""
+    (found,) = assemble(spans)
+    return found
+
+
+def test_the_first_format_is_read_whole() -> None:
+    """ADK 1.0: the agent's name is in the span's, what was said in the request and the response of ``call_llm``."""
+    root = adk("invocation")
+    agent = adk("agent_run [support]", root)
+    call = adk("call_llm", agent, llm_request=REQUEST, llm_response=RESPONSE, session_id="s-1")
+    tool = adk(
+        "execute_tool get_order",
+        agent,
+        **{
+            "gen_ai.tool.name": "get_order",
+            "gen_ai.operation.name": "execute_tool",
+            "gen_ai.tool.call.id": "c1",
+            "tool_call_args": '{"id": 9}',
+            "tool_response": '{"result": "sent"}',
+            "llm_request": "{}",
+            "llm_response": "{}",
+        },
+    )
+    found = only(call, tool, agent, root)
+    assert (found.agent, found.session, found.asked, found.reply, found.system) == (
+        "support", "s-1", "Where is order 9?", "It was sent.", "Be brief.",
+    )  # fmt: skip
+    assert [(made.name, made.arguments, made.result) for made in found.tool_calls] == [
+        ("get_order", {"id": 9}, {"result": "sent"})
+    ]
+    assert found.usage == Usage(input_tokens=7, output_tokens=5, reasoning_tokens=2)
+    assert found.id.endswith(root.span_id)
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("invocation", Kind.WORKFLOW),
+        ("agent_run [x]", Kind.AGENT),
+        ("call_llm", Kind.MODEL),
+        ("execute_tool x", Kind.TOOL),
+        ("execute_tool transfer_to_agent", Kind.HANDOFF),
+        ("execute_tool set_model_response", Kind.STEP),
+        ("send_data", Kind.STEP),
+    ],
+)
+def test_kinds_by_name(name: str, kind: Kind) -> None:
+    """The first format has no operation: the span's name says what it is."""
+    assert facts(name).kind is kind
+
+
+def test_the_span_around_parallel_tools_is_no_call() -> None:
+    """``execute_tool (merged)`` is an ordinary span."""
+    assert facts_of(adk("execute_tool (merged)", tool_call_args="N/A", tool_response="[]")) is None
+
+
+def test_what_stands_for_hidden_content_is_a_gap() -> None:
+    """``{}`` on a model's span, and for a tool's arguments and response, says that capture is off: by what it is turned on."""
+    agent = adk("agent_run [support]")
+    call = adk("call_llm", agent, llm_request="{}", llm_response="{}")
+    tool = adk("execute_tool get_order", agent, tool_call_args="{}", tool_response="{}", llm_request="{}")
+    found = only(agent, call, tool)
+    assert (found.asked, found.reply) == (None, None)
+    for gap in (found.gap("asked"), found.gap("reply"), *(found.tool_calls[0].gap(f) for f in ("arguments", "result"))):
+        assert gap is not None
+        assert (gap.kind, gap.setting) == (GapKind.NOT_CAPTURED, "ADK_CAPTURE_MESSAGE_CONTENT_IN_SPANS=true")
+
+
+@pytest.mark.parametrize(
+    ("given", "gave", "arguments", "result"),
+    [
+        ("{}", '{"result": "x"}', {}, {"result": "x"}),
+        ('{"id": 1}', "{}", {"id": 1}, {}),
+        ("{}", "{}", MISSING, MISSING),
+        ('{"id": 1}', '{"result": "<not specified>"}', {"id": 1}, MISSING),
+        ('{"id": 1}', "<not serializable>", {"id": 1}, MISSING),
+        ("N/A", None, MISSING, MISSING),
+        ('{"id": 1}', None, {"id": 1}, MISSING),
+    ],
+)
+def test_arguments_and_results(given: str, gave: str | None, arguments: Any, result: Any) -> None:
+    """A tool without arguments is told from hidden ones, and ADK's words for nothing are nothing."""
+    found = facts("execute_tool t", tool_call_args=given, tool_response=gave)
+    assert (found.arguments, found.result) == (arguments, result)
+
+
+def test_a_cut_response_is_marked() -> None:
+    """JSON that a limit cut is no reply, and says so."""
+    agent = adk("agent_run [a]")
+    found = only(agent, adk("call_llm", agent, llm_request=REQUEST, llm_response=RESPONSE[:60]))
+    gap = found.gap("reply")
+    assert gap is not None
+    assert gap.kind is GapKind.TRUNCATED
+
+
+def test_other_agents_words_are_not_the_users() -> None:
+    """After a handoff ADK quotes the first agent in the user's name: that is nobody's question."""
+    quoted = content("user", "For context:", "[triage] called tool `transfer_to_agent`")
+    request = json.dumps({"contents": [content("user", "Refund order 9"), quoted]})
+    found = facts("call_llm", llm_request=request)
+    assert [message.text for message in found.input or ()] == ["Refund order 9"]
+
+
+def test_a_litellm_stream_is_one_answer() -> None:
+    """ADK writes each piece of a stream and then the whole: the whole counts."""
+    pieces = [("I am ", ""), ("sorry.", ""), ("I am sorry.", "stop")]
+    output = [
+        {"role": "assistant", "parts": [{"type": "text", "content": text}], "finish_reason": reason}
+        for text, reason in pieces
+    ]
+    found = facts(
+        "generate_content m",
+        **{
+            "gen_ai.operation.name": "generate_content",
+            "gen_ai.input.messages": "[]",
+            "gen_ai.output.messages": json.dumps(output),
+        },
+    )
+    assert [message.text for message in found.output or ()] == ["I am sorry."]
+
+
+def test_a_refused_answer_is_a_failure() -> None:
+    """A response without content says why in ``error_code``."""
+    response = json.dumps({"error_code": "SAFETY", "error_message": "blocked"})
+    found = facts("call_llm", llm_response=response)
+    assert found.failure is not None
+    assert str(found.failure) == "SAFETY: blocked"
+
+
+def test_structured_output_through_a_tool_is_the_reply() -> None:
+    """``set_model_response`` hands over the answer; it is no tool of the agent's."""
+    agent = adk("agent_run [a]")
+    call = adk(
+        "call_llm",
+        agent,
+        llm_request=REQUEST,
+        llm_response=json.dumps(
+            {"content": content("model", {"function_call": {"name": "set_model_response", "args": {"ok": True}}})}
+        ),
+    )
+    tool = adk("execute_tool set_model_response", agent, tool_call_args='{"ok": true}', tool_response='{"result": "x"}')
+    found = only(agent, call, tool)
+    assert found.reply == '{"ok": true}'
+    assert "set_model_response" not in [made.name for made in found.tool_calls]
+
+
+def test_contents_in_log_records() -> None:
+    """With content in logs, a record's body holds one of Gemini's contents, whatever its event is called."""
+    body = {"content": content("model", {"function_call": {"name": "get_order", "args": {}}})}
+    note = note_of(log_record("gen_ai.user.message", span=span(), body=body))
+    assert note is not None
+    (message,) = note.facts.input or ()
+    assert (message.role, message.parts) == ("assistant", (ToolCallPart(name="get_order", arguments={}),))
+
+
+def test_elided_log_records_are_marked() -> None:
+    """``<elided>`` is hidden content, not an empty message."""
+    note = note_of(log_record("gen_ai.user.message", span=span(), body={"content": "<elided>"}))
+    assert note is not None
+    assert [(mark.field, mark.kind) for mark in note.facts.marks] == [("input", GapKind.REDACTED)]

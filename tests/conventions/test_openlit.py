@@ -1,0 +1,173 @@
+"""OpenLIT's own attributes, old and new, and what it leaves out."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from otel_eval.assemble.assembler import assemble
+from otel_eval.conventions.facts import Facts, Kind
+from otel_eval.conventions.registry import facts_of
+from otel_eval.interaction import GapKind, ToolCallPart
+from otel_eval.signals import Scope, Span, SpanEvent
+from otel_eval.testing.spans import agent_span, message, model_span, span
+
+SCOPE = Scope("openlit.instrumentation.openai", "1.45.0")
+
+
+def lit(name: str = "s", parent: Span | None = None, events: tuple[SpanEvent, ...] = (), **attributes: Any) -> Span:
+    """A span of OpenLIT's."""
+    return span(
+        name, parent=parent, scope=SCOPE, events=events, attributes={"telemetry.sdk.name": "openlit", **attributes}
+    )
+
+
+def facts(*args: Any, **attributes: Any) -> Facts:
+    """The facts of such a span."""
+    found = facts_of(lit(*args, **attributes))
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize(
+    ("names", "ids", "arguments", "calls"),
+    [
+        ("get_order", "c1", '{"id": 9}', [("get_order", {"id": 9}, "c1")]),
+        ("a, a", "c1, c2", '{"city": "Rome, Italy"}, {"city": "Oslo"}',
+         [("a", {"city": "Rome, Italy"}, "c1"), ("a", {"city": "Oslo"}, "c2")]),
+        ("a, b", "c1, c2", '{"city": "Ro', [("a", None, "c1"), ("b", None, "c2")]),
+        ("a", None, None, [("a", None, None)]),
+        ("a, b", "c1", "{}, {}", None),
+        ("", "", "", None),
+    ],
+)  # fmt: skip
+def test_tools_that_a_model_asked_for(names: Any, ids: Any, arguments: Any, calls: Any) -> None:
+    """Names, ids and arguments are listed side by side, content captured or not; lists that do not fit tell nothing."""
+    found = facts(
+        **{
+            "gen_ai.operation.name": "chat",
+            "gen_ai.tool.name": names,
+            "gen_ai.tool.call.id": ids,
+            "gen_ai.tool.args": arguments,
+        }
+    )
+    made = [
+        (part.name, part.arguments, part.call_id)
+        for said in found.output or ()
+        for part in said.parts
+        if isinstance(part, ToolCallPart)
+    ]
+    assert (made or None) == calls
+
+
+def test_a_history_without_requests() -> None:
+    """The next call's history holds the tool's answer and not the model's request: they are joined by id."""
+    root = agent_span(asked=None, reply=None)
+    asked = message("user", "Where is order 9?")
+    first = model_span(
+        parent=root,
+        messages=[asked],
+        output=[message("assistant", {"type": "tool_call", "id": "c1", "name": "get_order", "arguments": {"id": 9}})],
+    )
+    second = model_span(
+        parent=root,
+        messages=[asked, message("tool", {"type": "tool_call_response", "id": "c1", "response": "sent"})],
+        output=[message("assistant", "It was sent.")],
+        started_ns=root.started_ns + 1,
+    )
+    (found,) = assemble([root, first, second])
+    assert [(call.name, call.arguments, call.result, call.gaps) for call in found.tool_calls] == [
+        ("get_order", {"id": 9}, "sent", ())
+    ]
+
+
+def test_one_point_thirty_three_writes_a_transcript() -> None:
+    """Until 1.33 all messages were one text in an event, with a speaker at the beginning of a line."""
+    events = (
+        SpanEvent("gen_ai.content.prompt", 0, {"gen_ai.prompt": "system: be kind\nuser: hi\nthere"}),
+        SpanEvent("gen_ai.content.completion", 0, {"gen_ai.completion": "hello"}),
+    )
+    found = facts(events=events, **{"gen_ai.operation.name": "chat"})
+    assert [(said.role, said.text) for said in found.input or ()] == [("system", "be kind"), ("user", "hi\nthere")]
+    assert [said.text for said in found.output or ()] == ["hello"]
+
+
+def test_function_called_with_tools_is_no_answer() -> None:
+    """Until 1.33 that sentence stood for whatever was answered to a request with tools: hidden, not said."""
+    event = SpanEvent("gen_ai.content.completion", 0, {"gen_ai.completion": "Function called with tools"})
+    found = facts(events=(event,), **{"gen_ai.operation.name": "chat"})
+    assert found.output is None
+    assert [(mark.field, mark.kind) for mark in found.marks] == [("output", GapKind.REDACTED)]
+
+
+def test_the_first_of_several_choices_is_the_answer() -> None:
+    """Until 1.33 the events of several choices were numbered."""
+    events = tuple(
+        SpanEvent(f"gen_ai.content.completion.{index}", 0, {"gen_ai.completion": said})
+        for index, said in enumerate(("one", "two"))
+    )
+    found = facts(events=events, **{"gen_ai.operation.name": "chat"})
+    assert [said.text for said in found.output or ()] == ["one"]
+
+
+def test_workflows_carry_inputs_and_outputs() -> None:
+    """LangChain's chains and agents: the whole state as JSON."""
+    inputs = json.dumps({"messages": [{"type": "human", "content": "hi"}]})
+    outputs = json.dumps({"messages": [{"type": "human", "content": "hi"}, {"type": "ai", "content": "hello"}]})
+    found = facts(
+        **{
+            "gen_ai.operation.name": "invoke_agent",
+            "gen_ai.agent.name": "shop",
+            "gen_ai.workflow.input": inputs,
+            "gen_ai.workflow.output": outputs,
+        }
+    )
+    assert (found.kind, found.agent) == (Kind.AGENT, "shop")
+    assert [said.text for said in found.input or ()] == ["hi"]
+    assert [said.text for said in found.output or ()] == ["hi", "hello"]
+
+
+def test_a_cut_workflow_is_marked() -> None:
+    """``max_content_length`` ends what it cuts with three dots."""
+    found = facts(**{"gen_ai.operation.name": "invoke_agent", "gen_ai.workflow.input": '{"messages": [{"type": "hu...'})
+    assert found.input is None
+    assert [(mark.field, mark.kind) for mark in found.marks] == [("input", GapKind.TRUNCATED)]
+
+
+@pytest.mark.parametrize(
+    ("result", "expected", "error"),
+    [
+        ("content='18C' name='get_weather' tool_call_id='c1'", "18C", None),
+        ("content='{\"a\": 1}' tool_call_id='c1'", {"a": 1}, None),
+        ("content='Error: no' name='t' tool_call_id='c1' status='error'", None, "Error: no"),
+        ("content = what the text is about", "content = what the text is about", None),
+        ("18C", "18C", None),
+    ],
+)
+def test_tool_results(result: str, expected: Any, error: str | None) -> None:
+    """LangChain's tool messages come as their ``str()``; another text is a text."""
+    found = facts(
+        **{"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "t", "gen_ai.tool.call.result": result}
+    )
+    assert found.error == error
+    if error is None:
+        assert found.result == expected
+
+
+def test_old_agents_and_tasks() -> None:
+    """1.33: CrewAI's agents by their role; a task's description is a prompt of the framework's."""
+    agent = facts(**{"gen_ai.operation.name": "agent", "gen_ai.agent.role": "Refunder\n"})
+    task = facts(
+        **{"gen_ai.operation.name": "agent", "gen_ai.agent.task": "refund", "gen_ai.agent.actual_output": "done"}
+    )
+    assert (agent.kind, agent.agent) == (Kind.AGENT, "Refunder")
+    assert (task.kind, task.prompt, task.reply) == (Kind.STEP, "refund", "done")
+
+
+def test_mcp_calls() -> None:
+    """OpenLIT's MCP spans have names of their own; only a tool's call is one."""
+    found = facts(**{"mcp.method": "call_tool", "mcp.tool.name": "get_order", "mcp.tool.arguments": '{"id": 9}'})
+    assert (found.kind, found.tool, found.arguments) == (Kind.TOOL, "get_order", {"id": 9})
+    assert facts_of(lit(**{"mcp.method": "list_tools"})) is None

@@ -24,10 +24,14 @@ KEYS = (
     "llm.output_messages.1.message.tool_calls.0.tool_call.function.arguments", "metadata", "tool.parameters",
     "pydantic_ai.all_messages", "pydantic_ai.new_message_index", "all_messages_events", "final_result", "events",
     "model_request_parameters", "error.type", "llm.invocation_parameters", "agent_name", "tool_response",
+    "traceloop.span.kind", "traceloop.entity.name", "traceloop.entity.input", "traceloop.entity.output", "tool.name",
+    "tool.arguments", "traceloop.workflow.name", "crewai.crew.tasks_output", "crewai.event_name", "crewai.task.description",
+    "haystack.agent.input", "haystack.agent.output", "haystack.component.output", "haystack.pipeline.input_data",
+    "haystack.component.type", "messages", "response.message.blocks", "arguments",
 )  # fmt: skip
 WORDS = (
     "", "chat", "invoke_agent", "execute_tool", "AGENT", "LLM", "TOOL", "CHAIN", "user", "assistant", "tool", "text",
-    "tool_call", "tool_call_response", "__REDACTED__", "{", "[1", '"', "42", "{'a': 1}", "null", "NaN", "\ud83d", "\x00",
+    "workflow", "task", "agent", "tool_call", "tool_call_response", "__REDACTED__", "{", "[1", '"', "42", "{'a': 1}", "null", "NaN", "\ud83d", "\x00",
 )  # fmt: skip
 FIELDS = (
     "role", "content", "parts", "type", "tool_calls", "function", "name", "arguments", "id", "result", "response",
@@ -46,7 +50,11 @@ attributes = st.dictionaries(st.sampled_from(KEYS), values, max_size=8)
 events = st.builds(
     SpanEvent, st.sampled_from(("gen_ai.user.message", "gen_ai.choice", "exception", "gen_ai.content.prompt")), st.just(1), attributes
 )  # fmt: skip
-SCOPES = ("", "pydantic-ai", "openinference.instrumentation.langchain", "openinference.instrumentation.llama_index")
+SCOPES = (
+    "", "pydantic-ai", "openinference.instrumentation.langchain", "openinference.instrumentation.llama_index",
+    "openinference.instrumentation.smolagents", "opentelemetry.instrumentation.crewai",
+    "opentelemetry.instrumentation.llamaindex", "@traceloop/instrumentation-langchain", "llamaindex.opentelemetry.tracer",
+)  # fmt: skip
 spans = st.builds(
     lambda attributes, events, scope, name, number: Span(
         trace_id="a" * 32,
@@ -62,7 +70,17 @@ spans = st.builds(
     attributes,
     st.lists(events, max_size=2),
     st.sampled_from(SCOPES),
-    st.sampled_from(("chat m", "invoke_agent a", "X.run", "agent run")),
+    st.sampled_from(
+        (
+            "chat m",
+            "invoke_agent a",
+            "X.run",
+            "agent run",
+            "haystack.agent.run",
+            "haystack.pipeline.run",
+            "execute agent",
+        )
+    ),
     st.integers(1, 20),
 )
 

@@ -67,7 +67,8 @@ def _gaps(interaction: Interaction, evidence: Evidence) -> Iterator[Gap]:
         yield _gap("system", conversation, absent, setting)
     elif is_cut(interaction.system, tails):
         yield _cut("system", interaction.system)
-    if not any(facts.input for facts in conversation):
+    steps = [node.facts for node in evidence.steps if node.facts is not None]
+    if not any(facts.input for facts in (*conversation, *steps)):
         yield _gap("history", conversation, absent, setting)
     elif any(
         isinstance(part, TextPart) and is_cut(part.text, tails) for said in interaction.history for part in said.parts

@@ -16,6 +16,7 @@ from otel_eval.assemble.transcript import (
     final_text,
     history_before,
     reply_in,
+    said_at,
     system_in,
     turn_of,
 )
@@ -132,7 +133,7 @@ def turn_asked(evidence: Evidence) -> Turn:
         said = named if named is not None else messages[index].text
         return Turn(
             asked=said,
-            history=history_before(messages, index),
+            history=history_before(messages, index) or _earlier(evidence, said),
             attachments=attached or attachments_in(messages[index]),
         )
     if named is None:
@@ -144,7 +145,19 @@ def turn_asked(evidence: Evidence) -> Turn:
                 return Turn(asked=facts.input[index].text, history=history_before(facts.input, index))
         if named is None:
             named = _first(facts.prompt for facts in evidence.all_facts())
-    return Turn(asked=named, attachments=attached)
+    return Turn(asked=named, history=_earlier(evidence, named), attachments=attached)
+
+
+def _earlier(evidence: Evidence, asked: str | None) -> tuple[Message, ...]:
+    """The history that the model was shown: an agent's own span often holds the new message alone, the rest is its memory's."""
+    if asked is None:
+        return ()
+    steps = [node.facts.input for node in evidence.steps if node.facts is not None]
+    for messages in (*(call.facts.input for call in evidence.calls[:1]), *steps):
+        index = said_at(messages or (), asked)
+        if messages is not None and index is not None:
+            return history_before(messages, index)
+    return ()
 
 
 def _reply(evidence: Evidence, failure: Failure | None) -> str | None:

@@ -14,12 +14,16 @@ def asked_at(messages: Sequence[Message], new_from: int | None = None, asked: st
     That is the message which says ``asked``, if that is known and there (the last one that does), else the last one in
     which a user speaks, at or after ``new_from``.
     """
-    if asked is not None:
-        for index in range(len(messages) - 1, -1, -1):
-            if asks(messages[index]) and _same(messages[index].text, asked):
-                return index
+    if asked is not None and (index := said_at(messages, asked)) is not None:
+        return index
     start = new_from or 0
     return next((index for index in range(len(messages) - 1, start - 1, -1) if asks(messages[index])), None)
+
+
+def said_at(messages: Sequence[Message], asked: str) -> int | None:
+    """Where the user says that, the last time; None where nobody does."""
+    indexes = range(len(messages) - 1, -1, -1)
+    return next((at for at in indexes if asks(messages[at]) and _same(messages[at].text, asked)), None)
 
 
 def _same(text: str | None, asked: str) -> bool:

@@ -5,7 +5,6 @@ A span is of a kind and has a name, an input and an output, each whatever the tr
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from otel_eval.conventions.answers import answer_id, answer_messages, counted
@@ -15,11 +14,12 @@ from otel_eval.conventions.messages import read_messages
 from otel_eval.conventions.payloads import Payload, input_of, output_of, tool_arguments, tool_outcome
 from otel_eval.conventions.trouble import is_control_flow
 from otel_eval.conventions.values import containers, is_object, plain, text
+from otel_eval.frozen import frozen
 from otel_eval.interaction import Failure, JsonValue, Message, TextPart, Usage
 from otel_eval.signals import Span
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Observed:
     """One such span. ``taken`` and ``given`` are decoded; MISSING where they were not captured. ``given_raw``
     is the text that ``given`` was decoded from, where a function may have given that text itself.

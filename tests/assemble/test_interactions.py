@@ -157,6 +157,16 @@ def test_only_this_turn_counts_of_a_history() -> None:
     assert [(call.name, call.arguments, call.result) for call in found.tool_calls] == [("new", {"a": 1}, {"b": 2})]
 
 
+def test_the_history_is_what_the_model_was_shown() -> None:
+    """An agent with a memory is given the new message alone; the model's call has the turns before it."""
+    root = agent_span(asked="second")
+    before = [message("user", "first"), message("assistant", "answered")]
+    found = only([root, model_span(parent=root, messages=[*before, message("user", "second")])])
+    assert (found.asked, [said.text for said in found.history]) == ("second", ["first", "answered"])
+    wrapped = only([root, model_span(parent=root, messages=[*before, message("user", "Answer this: second")])])
+    assert (wrapped.asked, wrapped.history) == ("second", ())
+
+
 def test_content_in_log_records_is_joined_in_any_order() -> None:
     """Messages in G2 log records, given before or after, complete the span that they name."""
     root = agent_span(asked=None, reply=None)

@@ -100,13 +100,16 @@ def test_the_stack_has_the_configuration_of_prometheus_with_another_address() ->
     assert one == other
 
 
-@pytest.mark.parametrize("text", ["compose", "kubernetes"])
-def test_configurations_of_otel_eval_are_accepted(text: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("where", ["compose", "kubernetes", "quickstart"])
+def test_configurations_of_otel_eval_are_accepted(where: str, tmp_path: Path) -> None:
     """otel-eval itself has no mistake to report in the configurations that ship."""
-    path = DEPLOY / "otel-eval.yaml"
-    if text == "kubernetes":
-        path = tmp_path / "otel-eval.yaml"
-        path.write_text(of_kind("ConfigMap", "otel-eval")["data"]["otel-eval.yaml"])
+    texts = {
+        "compose": (DEPLOY / "otel-eval.yaml").read_text(),
+        "kubernetes": of_kind("ConfigMap", "otel-eval")["data"]["otel-eval.yaml"],
+        "quickstart": (REPOSITORY / "docs" / "quickstart.md").read_text().split("```yaml\n")[1].split("```")[0],
+    }
+    path = tmp_path / "otel-eval.yaml"
+    path.write_text(texts[where])
     assert load(path, {}).evaluators
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
@@ -124,6 +125,11 @@ class Part:
         return self.log.read_text(errors="replace") if self.log.exists() else ""
 
 
+def plain(attributes: list[dict[str, Any]]) -> dict[str, Any]:
+    """OTLP/JSON attributes as a mapping."""
+    return {pair["key"]: next(iter(pair["value"].values()), None) for pair in attributes}
+
+
 def _answers(url: str) -> Callable[[], bool]:
     return lambda: httpx.get(url).status_code < 400
 
@@ -191,6 +197,17 @@ class Collector:
     @property
     def metrics_port(self) -> int:
         return self.ports[3]
+
+    def log_records(self) -> list[dict[str, Any]]:
+        """What is in the log file: each record as OTLP/JSON, with the attributes of its resource as ``resource``."""
+        lines = self.logs_file.read_text().splitlines() if self.logs_file.exists() else []
+        return [
+            record | {"resource": plain(resource["resource"].get("attributes", []))}
+            for line in lines
+            for resource in json.loads(line)["resourceLogs"]
+            for scope in resource["scopeLogs"]
+            for record in scope["logRecords"]
+        ]
 
     def wait_ready(self) -> None:
         self.part.until("the collector is healthy", _answers(f"http://127.0.0.1:{self.ports[4]}/"))
@@ -292,6 +309,43 @@ class Prometheus:
         """Each rule's name with the error of its last evaluation, where there was one."""
         groups = httpx.get(f"http://127.0.0.1:{self.port}/api/v1/rules").json()["data"]["groups"]
         return {rule["name"]: rule["lastError"] for group in groups for rule in group["rules"] if rule.get("lastError")}
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """The traces of the example agent's answers: those that it looked up, and those that it made up."""
+
+    careful: tuple[str, ...]
+    careless: tuple[str, ...]
+
+    @property
+    def traces(self) -> frozenset[str]:
+        return frozenset((*self.careful, *self.careless))
+
+    def __add__(self, other: Answered) -> Answered:
+        return Answered(self.careful + other.careful, self.careless + other.careless)
+
+
+def ask_the_agent(collector: Collector, runs: int, *, careless: int = 4, interval: float = 0.2) -> Answered:
+    """Let the example agent (deploy/example-agent) answer that many questions, one in ``careless`` made up."""
+    answered = subprocess.run(
+        [sys.executable, str(DEPLOY / "example-agent" / "agent.py")],
+        env=os.environ
+        | {
+            "OTEL_EXPORTER_OTLP_ENDPOINT": collector.grpc_endpoint,
+            "OTEL_SERVICE_NAME": "shop",
+            "OTEL_RESOURCE_ATTRIBUTES": "deployment.environment.name=e2e",
+            "RUNS": str(runs),
+            "CARELESS": str(careless),
+            "INTERVAL": str(interval),
+        },
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+    ).stdout.splitlines()
+    hurried = tuple(line.split()[0] for line in answered if "quickly" in line)
+    return Answered(tuple(line.split()[0] for line in answered if "quickly" not in line), hurried)
 
 
 def serve(config: Path, folder: Path, *, name: str = "otel-eval") -> Part:

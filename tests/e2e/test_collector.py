@@ -5,7 +5,6 @@ A capturing OTLP endpoint stands where otel-eval would, since what is tested is 
 
 from __future__ import annotations
 
-import json
 import signal
 import threading
 from collections import defaultdict
@@ -49,16 +48,9 @@ def send_verdicts(collector: Collector, spans: Iterable[Span], logs: Iterable[Lo
         LogsServiceStub(channel).Export(logs_request(logs), timeout=10)
 
 
-def events(collector: Collector) -> list[str]:
+def events(collector: Collector) -> set[str]:
     """The event names in the collector's log file."""
-    lines = collector.logs_file.read_text().splitlines() if collector.logs_file.exists() else []
-    return [
-        record.get("eventName", "")
-        for line in lines
-        for resource in json.loads(line)["resourceLogs"]
-        for scope in resource["scopeLogs"]
-        for record in scope["logRecords"]
-    ]
+    return {record.get("eventName", "") for record in collector.log_records()}
 
 
 def address(endpoint: str) -> str:
@@ -103,7 +95,7 @@ def test_agents_reach_everyone_and_verdicts_everyone_but_otel_eval(tmp_path: Pat
         )
         until(
             "the log file has both",
-            lambda: set(events(collector)) >= {"gen_ai.user.message", "gen_ai.evaluation.result"},
+            lambda: events(collector) >= {"gen_ai.user.message", "gen_ai.evaluation.result"},
         )
         calls = f'traces_span_metrics_calls_total{{span_name="{agent.name}"}}'
         until("the span metrics count the agent", lambda: prometheus.query(calls))

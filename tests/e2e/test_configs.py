@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from pathlib import Path
 
@@ -32,6 +33,20 @@ def test_the_collector_accepts_all_variants_together(tmp_path: Path) -> None:
         command, env={"QUEUE_DIRECTORY": str(tmp_path)}, capture_output=True, text=True, check=False
     )
     assert (answer.returncode, answer.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("name", ["deployment.md"])
+def test_the_collector_accepts_what_the_docs_show(name: str, tmp_path: Path) -> None:
+    """Collector configuration in the docs, laid over the main configuration, is accepted as well."""
+    blocks = re.findall(r"```yaml\n(.*?)```", (REPOSITORY / "docs" / name).read_text(), re.DOTALL)
+    shown = [block for block in blocks if "pipelines:" in block]
+    assert shown
+    for index, block in enumerate(shown):
+        path = tmp_path / f"{index}.yaml"
+        path.write_text(block)
+        command = [tool("otelcol"), "validate", f"--config={MAIN}", f"--config={path}"]
+        answer = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert (answer.returncode, answer.stderr) == (0, "")
 
 
 def test_the_collector_refuses_a_wrong_configuration(tmp_path: Path) -> None:

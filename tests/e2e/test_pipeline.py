@@ -7,10 +7,8 @@ judge, whose model is a server on loopback, find that out; what comes of it is l
 from __future__ import annotations
 
 import json
-import os
 import re
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -23,9 +21,20 @@ import yaml
 from otel_eval.testing.models import verdict
 from otel_eval.testing.scripted_model import ModelRequest, ScriptedModel
 
-from .parts import DEPLOY, Collector, Jaeger, Part, Prometheus, free_ports, serve, until
+from .parts import (
+    DEPLOY,
+    Answered,
+    Collector,
+    Jaeger,
+    Prometheus,
+    ask_the_agent,
+    free_ports,
+    plain,
+    serve,
+    until,
+)
 
-WARM_UP, RUNS, CARELESS = 8, 24, 4
+WARM_UP, RUNS = 8, 24
 AGENT = 'gen_ai_agent_name="support-agent", otel_eval_target_service="shop", otel_eval_target_environment="e2e"'
 DASHBOARDS = sorted((DEPLOY / "grafana" / "dashboards").glob("*.json"))
 VARIABLES = {
@@ -42,18 +51,12 @@ VARIABLES = {
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """The parts, and the traces of the agent's answers: those that it looked up, and those that it made up."""
+    """The parts, and what the agent answered."""
 
     jaeger: Jaeger
     collector: Collector
     prometheus: Prometheus
-    otel_eval: Part
-    careful: tuple[str, ...]
-    careless: tuple[str, ...]
-
-    @property
-    def traces(self) -> set[str]:
-        return {*self.careful, *self.careless}
+    answered: Answered
 
 
 def judge(request: ModelRequest) -> str:
@@ -93,28 +96,6 @@ def configuration(grpc: int, http: int, verdicts: str, folder: Path, model: str)
     }
 
 
-def answers(collector: Collector, runs: int) -> tuple[list[str], list[str]]:
-    """Let the example agent answer that many questions; the trace ids of the careful and of the careless answers."""
-    answered = subprocess.run(
-        [sys.executable, str(DEPLOY / "example-agent" / "agent.py")],
-        env=os.environ
-        | {
-            "OTEL_EXPORTER_OTLP_ENDPOINT": collector.grpc_endpoint,
-            "OTEL_SERVICE_NAME": "shop",
-            "OTEL_RESOURCE_ATTRIBUTES": "deployment.environment.name=e2e",
-            "RUNS": str(runs),
-            "CARELESS": str(CARELESS),
-            "INTERVAL": "0.2",
-        },
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=120,
-    ).stdout.splitlines()
-    careless = [line.split()[0] for line in answered if "quickly" in line]
-    return [line.split()[0] for line in answered if "quickly" not in line], careless
-
-
 def ended(prometheus: Prometheus) -> float:
     """How many evaluations have ended, as Prometheus knows."""
     return prometheus.value("sum(otel_eval_evaluations_total)") or 0
@@ -144,19 +125,19 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
             each.wait_ready()
         otel_eval.until("otel-eval is ready", lambda: "otel-eval is ready" in otel_eval.output())
         # A counter that is born has not increased, so Prometheus has to have seen each before the run that is looked at.
-        careful, careless = answers(collector, WARM_UP)
+        answered = ask_the_agent(collector, WARM_UP)
         until("the warm-up is judged", lambda: ended(prometheus) == 3 * WARM_UP, timeout=90)
-        more_careful, more_careless = answers(collector, RUNS)
+        answered += ask_the_agent(collector, RUNS)
         until("everything is judged", lambda: ended(prometheus) == 3 * (WARM_UP + RUNS), timeout=90)
         # Rules look at what was scraped before them.
         evaluator = 'otel_eval:conclusive:increase5m{gen_ai_evaluation_name="looks-up-the-order"}'
         until("the rules have seen it", lambda: (prometheus.value(evaluator) or 0) >= 0.9 * RUNS)
-        yield Run(jaeger, collector, prometheus, otel_eval, (*careful, *more_careful), (*careless, *more_careless))
+        yield Run(jaeger, collector, prometheus, answered)
 
 
 def test_the_evaluation_span_is_in_the_agents_trace(run: Run) -> None:
     """In the trace backend: the agent's span, below it an evaluation span for each evaluator, below one the judge's call."""
-    trace_id = run.careless[0]
+    trace_id = run.answered.careless[0]
     spans = {span["operationName"]: span for span in run.jaeger.spans(trace_id)}
     agent = spans["invoke_agent support-agent"]
     for evaluator in ("looks-up-the-order", "tells-the-state", "grounded"):
@@ -179,26 +160,16 @@ def test_the_evaluation_span_is_in_the_agents_trace(run: Run) -> None:
 
 def test_the_event_is_in_the_collectors_file(run: Run) -> None:
     """In the collector's output: a `gen_ai.evaluation.result` for each evaluation, on the span that was judged."""
-    found = [
-        record
-        for line in run.collector.logs_file.read_text().splitlines()
-        for resource in json.loads(line)["resourceLogs"]
-        for scope in resource["scopeLogs"]
-        for record in scope["logRecords"]
-        if record.get("eventName") == "gen_ai.evaluation.result"
-    ]
+    found = [each for each in run.collector.log_records() if each.get("eventName") == "gen_ai.evaluation.result"]
     assert len(found) == 3 * (WARM_UP + RUNS)
-    trace_id = run.careless[0]
+    trace_id = run.answered.careless[0]
     agent = next(each for each in run.jaeger.spans(trace_id) if each["operationName"] == "invoke_agent support-agent")
-    (event,) = [
-        {pair["key"]: pair["value"] for pair in record["attributes"]}
-        for record in found
-        if (record["traceId"], record["spanId"]) == (trace_id, agent["spanID"])
-        and {"key": "gen_ai.evaluation.name", "value": {"stringValue": "grounded"}} in record["attributes"]
-    ]
-    assert event["gen_ai.evaluation.score.value"] == {"doubleValue": 0.1}
-    assert event["gen_ai.evaluation.score.label"] == {"stringValue": "fail"}
-    assert event["otel_eval.interaction.id"] == {"stringValue": f"{trace_id}-{agent['spanID']}"}
+    on_the_span = [each for each in found if (each["traceId"], each["spanId"]) == (trace_id, agent["spanID"])]
+    events = {event["gen_ai.evaluation.name"]: event for event in (plain(each["attributes"]) for each in on_the_span)}
+    assert set(events) == {"looks-up-the-order", "tells-the-state", "grounded"}
+    assert events["grounded"]["gen_ai.evaluation.score.value"] == 0.1
+    assert events["grounded"]["gen_ai.evaluation.score.label"] == "fail"
+    assert events["grounded"]["otel_eval.interaction.id"] == f"{trace_id}-{agent['spanID']}"
 
 
 def test_the_pass_rate_is_in_prometheus(run: Run) -> None:
@@ -223,7 +194,7 @@ def test_counters_say_exactly_what_happened(run: Run) -> None:
         (sample["metric"]["gen_ai_evaluation_name"], sample["metric"]["otel_eval_outcome"]): float(sample["value"][1])
         for sample in run.prometheus.query(f"otel_eval_evaluations_total{{{AGENT}}} > 0")
     }
-    careful, careless = len(run.careful), len(run.careless)
+    careful, careless = len(run.answered.careful), len(run.answered.careless)
     assert outcomes == {
         ("looks-up-the-order", "passed"): careful,
         ("looks-up-the-order", "failed"): careless,
@@ -242,7 +213,7 @@ def test_reasons_for_no_verdict_are_counted(run: Run) -> None:
     labels = f'{AGENT}, gen_ai_evaluation_name="tells-the-state", otel_eval_outcome="inconclusive"'
     without = f"sum by (otel_eval_reason) (otel_eval_evaluation_without_verdict_total{{{labels}}})"
     counted = {each["metric"]["otel_eval_reason"]: float(each["value"][1]) for each in run.prometheus.query(without)}
-    assert counted == {"depends_on_other_check": len(run.careless)}
+    assert counted == {"depends_on_other_check": len(run.answered.careless)}
 
 
 @pytest.mark.xfail(reason="nothing counts into this instrument yet", strict=True)
@@ -264,7 +235,7 @@ def test_an_exemplar_leads_to_the_judged_trace(run: Run, series: str) -> None:
     """Points of these series carry the span that was judged, and the trace backend has it."""
     found = until(f"{series} has exemplars", lambda: run.prometheus.exemplars(f"{series}{{{AGENT}}}"))
     for exemplar in found:
-        assert exemplar["labels"]["trace_id"] in run.traces
+        assert exemplar["labels"]["trace_id"] in run.answered.traces
     newest = found[-1]["labels"]
     assert newest["span_id"] in {span["spanID"] for span in run.jaeger.spans(newest["trace_id"])}
 

@@ -40,14 +40,14 @@ def read(span: Span) -> Facts | None:
     if kind_name is None:
         return None
     kind = KINDS.get(kind_name.lower(), Kind.OTHER)
-    if kind is Kind.AGENT and not _is_agent(span):
-        kind = Kind.WORKFLOW
+    if kind in (Kind.AGENT, Kind.WORKFLOW):
+        kind = _kind_of_chain(span, kind)
     content = Content.of(span)
     observed = Observed(
         kind=kind,
         name=span.name or None,
-        taken=_value(content, "input", "langfuse.observation.input"),
-        given=_value(content, "output", "langfuse.observation.output"),
+        taken=_value(content, "input", *_keys("input", kind)),
+        given=_value(content, "output", *_keys("output", kind)),
         given_raw=text(attributes.get("langfuse.observation.output")),
         failure=None if is_control_flow(span) else _failure(span, kind),
         setting=SETTING,
@@ -59,12 +59,14 @@ def read(span: Span) -> Facts | None:
     return facts_of(observed, span, content)
 
 
-def _is_agent(span: Span) -> bool:
+def _kind_of_chain(span: Span, kind: Kind) -> Kind:
     """LangChain's callback calls everything an agent that has ``agent`` in its name, a graph's nodes too."""
     agent = _metadata(span.attributes, "lc_agent_name")
-    if agent is not None:
-        return span.name == agent
-    return _metadata(span.attributes, "langgraph_node") != span.name
+    if agent == span.name:
+        return Kind.AGENT
+    if _metadata(span.attributes, "langgraph_node") == span.name:
+        return Kind.STEP
+    return Kind.WORKFLOW if agent is not None else kind
 
 
 def _metadata(attributes: Mapping[str, Any], key: str) -> str | None:
@@ -73,8 +75,14 @@ def _metadata(attributes: Mapping[str, Any], key: str) -> str | None:
     return text(found)
 
 
-def _value(content: Content, field: str, key: str) -> Any:
-    raw = content.attributes.get(key)
+def _keys(direction: str, kind: Kind) -> tuple[str, ...]:
+    """A program may tell the trace's input and output in place of a function's."""
+    own = f"langfuse.observation.{direction}"
+    return (own, f"langfuse.trace.{direction}") if kind in (Kind.AGENT, Kind.WORKFLOW) else (own,)
+
+
+def _value(content: Content, field: str, *keys: str) -> Any:
+    raw = next((content.attributes[key] for key in keys if content.attributes.get(key) is not None), None)
     if raw is None or content.hidden(field, raw):
         return MISSING
     if not isinstance(raw, str):

@@ -42,6 +42,8 @@ def read(span: Span) -> Facts | None:
     agent = text(attributes.get("langsmith.metadata.lc_agent_name"))
     if kind is Kind.WORKFLOW and agent is not None and name == agent:
         kind = Kind.AGENT
+    elif kind is Kind.WORKFLOW and name == attributes.get("langsmith.metadata.langgraph_node"):
+        kind = Kind.STEP  # a node of a graph: no invocation of its own, even where the graph's span is not there
     content = Content.of(span)
     failure = _failure(span)
     steers = failure is not None and failure.type is not None and failure.type.split(".")[-1] in CONTROL_FLOW

@@ -15,7 +15,7 @@ from otel_eval.conventions.content import Content
 from otel_eval.conventions.facts import Convention, Facts, Kind
 from otel_eval.conventions.observed import Observed, facts_of
 from otel_eval.conventions.trouble import failure_of, first_exception_of, is_control_flow
-from otel_eval.conventions.values import decode_leniently, text
+from otel_eval.conventions.values import decode_leniently, is_object, text
 from otel_eval.interaction import Failure
 from otel_eval.signals import Span
 
@@ -42,6 +42,12 @@ def read(span: Span) -> Facts | None:
     if kind_name is None:
         return _as_operation(span)
     kind = KINDS.get(kind_name, Kind.OTHER)
+    metadata = decode_leniently(attributes.get("metadata"))  # LangChain's
+    known = metadata if is_object(metadata) else {}
+    if kind is Kind.WORKFLOW and known.get("langgraph_node") == span.name:
+        kind = Kind.STEP
+    elif kind is Kind.WORKFLOW and known.get("lc_agent_name") == span.name:
+        kind = Kind.AGENT
     content = Content.of(span)
     observed = Observed(
         kind=kind,
@@ -53,7 +59,7 @@ def read(span: Span) -> Facts | None:
         usage=counted(decode_leniently(attributes.get("mlflow.chat.tokenUsage"))),
         session=_text(attributes, "session.id"),
         call_id=_text(attributes, "tool_call_id"),
-        agent=_text(attributes, "lc_agent_name"),
+        agent=text(known.get("lc_agent_name")),
     )
     return facts_of(observed, span, content)
 

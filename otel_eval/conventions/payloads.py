@@ -46,6 +46,7 @@ REPLY_KEYS = (
     "final_output",
     "final_answer",
     "output_text",
+    "outputs",
 )
 
 _MESSAGE_LISTS = ("messages", "contents", "new_messages", "chat_history")

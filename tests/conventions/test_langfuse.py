@@ -98,7 +98,7 @@ def test_content_off() -> None:
     [
         ("shop", {"lc_agent_name": "shop"}, Kind.AGENT),
         ("agent", {"lc_agent_name": '"shop"'}, Kind.WORKFLOW),
-        ("agent", {"langgraph_node": "agent"}, Kind.WORKFLOW),
+        ("agent", {"langgraph_node": "agent"}, Kind.STEP),
         ("shop_agent", {}, Kind.AGENT),
     ],
 )
@@ -113,6 +113,12 @@ def test_langchains_tool() -> None:
     given = {"content": "down", "type": "tool", "name": "find", "tool_call_id": "c1", "status": "error"}
     facts = read("tool", "find", {"input": "{'id': 81}"}, given)
     assert (facts.arguments, facts.error, facts.call_id) == ({"id": 81}, "down", "c1")
+
+
+def test_the_traces_input_and_output_serve_where_the_functions_are_not_there() -> None:
+    """A program may tell them for the whole trace."""
+    facts = read("span", "shop", more={"langfuse.trace.input": "Where is it?", "langfuse.trace.output": "Here."})
+    assert (facts.asked, facts.reply) == ("Where is it?", "Here.")
 
 
 @pytest.mark.parametrize("kind", ["event", "retriever", "embedding", "guardrail"])

@@ -67,7 +67,8 @@ def test_a_graphs_turn(metadata: dict[str, str], kind: Kind) -> None:
         {"messages": [HUMAN, ASKING, AI]},
         metadata={**metadata, "thread_id": "t1"},
     )
-    node = run("chain", "model", {"messages": [HUMAN]}, {"messages": [ASKING]}, parent=root, metadata=metadata)
+    in_node = {**metadata, "langgraph_node": "model"}
+    node = run("chain", "model", {"messages": [HUMAN]}, {"messages": [ASKING]}, parent=root, metadata=in_node)
     model = run(
         "llm",
         "ChatOpenAI",
@@ -88,7 +89,7 @@ def test_a_graphs_turn(metadata: dict[str, str], kind: Kind) -> None:
     root_facts, node_facts = facts_of(root), facts_of(node)
     assert root_facts is not None
     assert node_facts is not None
-    assert (root_facts.kind, node_facts.kind) == (kind, Kind.WORKFLOW)
+    assert (root_facts.kind, node_facts.kind) == (kind, Kind.STEP)
 
 
 def test_traced_functions() -> None:

@@ -106,3 +106,17 @@ def test_a_method_is_no_agents_name() -> None:
     """An agent's span that is named after a method has a weak name only."""
     assert read("AGENT", "Agent.execute_task").agent is None
     assert read("AGENT", "shop").agent == "shop"
+
+
+@pytest.mark.parametrize(
+    ("name", "metadata", "kind"),
+    [
+        ("LangGraph", {}, Kind.WORKFLOW),
+        ("model", {"langgraph_node": "model", "lc_agent_name": "shop"}, Kind.STEP),
+        ("shop", {"lc_agent_name": "shop"}, Kind.AGENT),
+    ],
+)
+def test_langgraph(name: str, metadata: dict[str, str], kind: Kind) -> None:
+    """A node is a step of its graph, and what LangChain names as the agent is one."""
+    facts = read("CHAIN", name, {"messages": []}, more={"metadata": json.dumps(metadata)})
+    assert facts.kind is kind

@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from otel_eval.dispatch.setbacks import Setbacks
 from otel_eval.judges.errors import JudgeUnavailable
 from otel_eval.ledger import WaitingEvaluation
 
@@ -21,7 +22,8 @@ class Lane:
     """The head of a lane's queue, and its state. Times in seconds are monotonic, those in ``_ns`` since the epoch.
 
     ``more``: the ledger holds evaluations of this lane that are not in memory. While the model is down (``down_since_ns``)
-    one evaluation at a time tries it, between pauses (``paused_until``); the others stay where they are.
+    one evaluation at a time tries it, between pauses (``paused_until``); the others stay where they are. Each time it is
+    another one, lest the trouble be its own. Those that the model fails while it answers others are set aside.
     """
 
     name: str
@@ -36,6 +38,8 @@ class Lane:
     paused_until: float | None = None
     _queue: deque[WaitingEvaluation] = field(default_factory=deque)
     _held: set[str] = field(default_factory=set)
+    _aside: dict[str, WaitingEvaluation] = field(default_factory=dict)
+    _setbacks: Setbacks = field(default_factory=Setbacks)
     _missed: bool = False
     _pause: float = FIRST_PAUSE
 
@@ -67,11 +71,33 @@ class Lane:
         """It does not run any more, and has its record."""
         self.running -= 1
         self._held.discard(item.evaluation_id)
+        self._setbacks.forget(item.evaluation_id)
+
+    def failed(self, item: WaitingEvaluation, trouble: JudgeUnavailable, began: float, now: float, now_ns: int) -> bool:
+        """Its try, which began then, failed. Whether that is its trouble alone, since the model answers others."""
+        return self._setbacks.failed(item.evaluation_id, trouble, began, now, now_ns)
+
+    def failing_since_ns(self, item: WaitingEvaluation) -> int:
+        """When it failed first, of those that failed and have not ended."""
+        return self._setbacks.first_ns(item.evaluation_id)
 
     def put_back(self, item: WaitingEvaluation) -> None:
-        """It does not run any more, and is the next to try again."""
+        """It does not run any more, and tries again behind the others."""
         self.running -= 1
-        self._queue.appendleft(item)
+        self._queue.append(item)
+
+    def set_aside(self, item: WaitingEvaluation) -> float:
+        """It does not run any more, and waits by itself; for how many seconds."""
+        self.running -= 1
+        self._aside[item.evaluation_id] = item
+        return self._setbacks.next_wait(item.evaluation_id)
+
+    def take_up(self, item: WaitingEvaluation) -> bool:
+        """Queue one that was set aside; False where it is not to be run any more."""
+        if self._aside.pop(item.evaluation_id, None) is None:
+            return False
+        self._queue.append(item)
+        return True
 
     def start_filling(self) -> frozenset[str]:
         """The ledger is asked for more. Returns the ids that are in memory: what it says of them may be out of date."""
@@ -88,7 +114,8 @@ class Lane:
 
     def drop_older(self, interaction_id: str, revision: int) -> None:
         """Forget what waits for an older revision of that Interaction: a newer one takes its place."""
-        older = [item for item in self._queue if item.interaction_id == interaction_id and item.revision < revision]
+        waiting = (*self._queue, *self._aside.values())
+        older = [item for item in waiting if item.interaction_id == interaction_id and item.revision < revision]
         self._forget(older)
 
     def pause(self, trouble: JudgeUnavailable, now: float, now_ns: int) -> bool:
@@ -103,8 +130,9 @@ class Lane:
         self.paused_until = now + wait
         return True
 
-    def answered(self) -> bool:
+    def answered(self, now: float) -> bool:
         """The model gave an answer. Whether that ends an outage; what was asked before a pause began does not."""
+        self._setbacks.answered(now)
         if self.down_since_ns is None or self.paused_until is not None:
             return False
         self.down_since_ns = self.trouble = None
@@ -129,3 +157,6 @@ class Lane:
             gone = {item.evaluation_id for item in items}
             self._queue = deque(item for item in self._queue if item.evaluation_id not in gone)
             self._held -= gone
+            for name in gone:
+                self._aside.pop(name, None)
+                self._setbacks.forget(name)

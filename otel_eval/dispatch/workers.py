@@ -152,17 +152,17 @@ class Workers:
     # Running one
 
     async def _work(self, lane: Lane, waiting: WaitingEvaluation) -> None:
+        began = self._clock.monotonic()
         try:
             record = await self._evaluate(waiting)
         except JudgeUnavailable as error:
-            lane.put_back(waiting)
-            self._pause(lane, error)
+            await self._failed(lane, waiting, error, began)
             return
         except BaseException:
             lane.running -= 1
             raise
         lane.end(waiting)
-        if record is not None and self._answered(record) and lane.answered():
+        if record is not None and self._answered(record) and lane.answered(self._clock.monotonic()):
             log.warning("judge model %s answers again", lane.model or lane.name)
             show_pause(self._recorder, lane.model, paused=False)
 
@@ -192,6 +192,29 @@ class Workers:
 
     # A model that is down
 
+    async def _failed(self, lane: Lane, waiting: WaitingEvaluation, trouble: JudgeUnavailable, began: float) -> None:
+        """The model did not answer: this evaluation waits by itself where it answers others, else all of them do."""
+        now, now_ns = self._clock.monotonic(), self._clock.now_ns()
+        alone = lane.failed(waiting, trouble, began, now, now_ns)
+        left_ns = lane.failing_since_ns(waiting) + self._max_wait_ns - now_ns
+        if left_ns <= 0:
+            try:
+                await self._end_in_vain([waiting], lane, trouble)
+            finally:
+                lane.end(waiting)
+        elif alone:
+            wait = min(lane.set_aside(waiting), left_ns / _SECOND_NS)  # at the latest, its last try is when time is up
+            self._chore(self._take_up(lane, waiting, now + wait))
+        else:
+            lane.put_back(waiting)
+            self._pause(lane, trouble)
+
+    async def _take_up(self, lane: Lane, waiting: WaitingEvaluation, at: float) -> None:
+        """Queue one that was set aside, at that monotonic time."""
+        await self._clock.sleep_until(at)
+        if lane.take_up(waiting):
+            self._pump()
+
     def _pause(self, lane: Lane, trouble: JudgeUnavailable) -> None:
         if lane.pause(trouble, self._clock.monotonic(), self._clock.now_ns()) and not self._stopping:
             log.warning("judge model %s is not available, its evaluations wait: %s", lane.model or lane.name, trouble)
@@ -214,17 +237,22 @@ class Workers:
 
     async def _expire(self, lane: Lane) -> None:
         expired = lane.take_expired(self._clock.now_ns(), self._max_wait_ns)
+        await self._end_in_vain(expired, lane, lane.trouble)
+        self._pump()
+
+    async def _end_in_vain(
+        self, expired: Iterable[WaitingEvaluation], lane: Lane, trouble: JudgeUnavailable | None
+    ) -> None:
         ended = []
         for waiting in expired:
             interaction = await self._ledger.interaction(waiting)
             if interaction is not None:
                 evaluator = self._planned[waiting.evaluator].evaluator
-                outcome = self._waited_in_vain(evaluator, lane.trouble)
+                outcome = self._waited_in_vain(evaluator, trouble)
                 ended.append((self._execution.record(evaluator, interaction, waiting, outcome), interaction))
         if ended:
             log.warning("%d evaluations waited in vain for %s", len(ended), lane.model or lane.name)
             await self._finish(ended)
-        self._pump()
 
     def _waited_in_vain(self, evaluator: Evaluator, trouble: JudgeUnavailable | None) -> Inconclusive:
         subject = f"{evaluator.criterion.strip()}: " if isinstance(evaluator, JudgeEvaluator) else ""

@@ -54,7 +54,7 @@ class JudgeUnavailable(JudgeError):
     """The provider is down (429, 5xx, unreachable, timeouts, a key it refuses): pause ``model``, keep its backlog.
 
     ``retry_after`` is in seconds, None where the provider did not say. ``cause`` is what to record once waiting is over.
-    ``final``: trying again at once is pointless (a refused key, an unknown model); somebody has to act. ``subject`` is what
+    ``rate_limited``: it asks for fewer calls, whatever they are about. ``final``: trying again at once is pointless (a refused key, an unknown model); somebody has to act. ``subject`` is what
     was being judged, where the evaluator says so. Evaluators raise it; :func:`otel_eval.evaluators.contract.run` makes an
     inconclusive outcome of it, so whoever keeps a backlog catches it before.
     """
@@ -67,12 +67,14 @@ class JudgeUnavailable(JudgeError):
         retry_after: float | None = None,
         cause: Cause = Cause.JUDGE_UNAVAILABLE,
         final: bool = False,
+        rate_limited: bool = False,
     ) -> None:
         super().__init__(reason)
         self.model = model
         self.retry_after = retry_after
         self.cause = cause
         self.final = final
+        self.rate_limited = rate_limited
         self.subject: str | None = None
 
     @property

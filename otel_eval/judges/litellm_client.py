@@ -180,7 +180,9 @@ class LitellmModel:
             or status in _DOWN
             or (isinstance(status, int) and status >= 500)
         ):
-            return self._down(reason, retry_after=_retry_after(error), final=status in _FINAL)
+            return self._down(
+                reason, retry_after=_retry_after(error), final=status in _FINAL, rate_limited=status == 429
+            )
         return JudgeError(reason)
 
     def _down(
@@ -190,9 +192,16 @@ class LitellmModel:
         retry_after: float | None = None,
         cause: Cause = Cause.JUDGE_UNAVAILABLE,
         final: bool = False,
+        rate_limited: bool = False,
     ) -> JudgeUnavailable:
-        name = self._name
-        return JudgeUnavailable(f"{name}: {reason}", model=name, retry_after=retry_after, cause=cause, final=final)
+        return JudgeUnavailable(
+            f"{self._name}: {reason}",
+            model=self._name,
+            retry_after=retry_after,
+            cause=cause,
+            final=final,
+            rate_limited=rate_limited,
+        )
 
     def _reason(self, error: Exception) -> str:
         """The first line of what the provider said, without keys: some quote them."""

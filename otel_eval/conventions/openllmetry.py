@@ -11,6 +11,7 @@ decorators, ``{"inputs": …, "tags": …}`` and ``{"outputs": …}`` of LangCha
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from otel_eval.conventions.content import Content
@@ -85,7 +86,17 @@ def kind_of(span: Span) -> Kind | None:
         return Kind.TOOL  # LangChain.js
     if kind is Kind.WORKFLOW and operation == "invoke_agent":
         return Kind.AGENT  # LangChain's outermost chain
+    if kind is Kind.STEP and _is_inner_agent(attributes):
+        return Kind.AGENT
+    if kind is None and "gen_ai.workflow.nodes" in attributes and operation == "invoke_agent":
+        return Kind.WORKFLOW  # LangGraph's span around the chain, or beside it where the graph is an inner one
     return kind
+
+
+def _is_inner_agent(attributes: Mapping[str, Any]) -> bool:
+    """LangChain's chain of an agent that a tool or another agent called: it has the name that ``create_agent`` was given."""
+    name = text(attributes.get(_PROPERTIES + "lc_agent_name"))
+    return name is not None and attributes.get(_NAME) == name
 
 
 def _entity(span: Span, kind: Kind) -> Facts:
@@ -93,7 +104,9 @@ def _entity(span: Span, kind: Kind) -> Facts:
     name = text(attributes.get(_NAME)) or _without_ending(span.name)
     own = text(attributes.get("gen_ai.agent.name")) if kind is not Kind.STEP else None
     taken = given = Payload()
-    if attributes.get("gen_ai.operation.name") != "execute_task":  # LangChain's steps repeat the whole state
+    if (
+        kind is not Kind.STEP or attributes.get("gen_ai.operation.name") != "execute_task"
+    ):  # those repeat the whole state
         taken = _taken(content)
         given = _given(content, structured=kind is Kind.AGENT)
     return Facts(
@@ -237,4 +250,4 @@ def _is_mcp(taken: Any) -> bool:
     return is_object(taken) and "tool_name" in taken and set(taken) <= {"tool_name", "arguments"}
 
 
-CONVENTION = Convention(name="openllmetry", read=read, prefixes=("traceloop.",))
+CONVENTION = Convention(name="openllmetry", read=read, prefixes=("traceloop.", "gen_ai.workflow.nodes"))

@@ -7,12 +7,14 @@ from typing import Any
 
 import pytest
 
+from otel_eval.assemble.assembler import assemble
 from otel_eval.conventions.facts import MISSING, Facts, Kind, Mark
 from otel_eval.conventions.registry import facts_of
 from otel_eval.interaction import GapKind, ToolCallPart
 from otel_eval.signals import Scope, SpanEvent
 from otel_eval.testing.spans import span
 
+LC_AGENT = "traceloop.association.properties.lc_agent_name"
 INPUT, OUTPUT = "traceloop.entity.input", "traceloop.entity.output"
 
 
@@ -32,6 +34,9 @@ def read(
         ({"traceloop.span.kind": "workflow"}, Kind.WORKFLOW),
         ({"traceloop.span.kind": "workflow", "gen_ai.operation.name": "invoke_agent"}, Kind.AGENT),
         ({"traceloop.span.kind": "agent"}, Kind.AGENT),
+        ({"gen_ai.operation.name": "invoke_agent", "gen_ai.workflow.nodes": ("model", "tools")}, Kind.WORKFLOW),
+        ({"traceloop.span.kind": "task", "traceloop.entity.name": "bob", LC_AGENT: "bob"}, Kind.AGENT),
+        ({"traceloop.span.kind": "task", "traceloop.entity.name": "model", LC_AGENT: "bob"}, Kind.STEP),
         ({"traceloop.span.kind": "task"}, Kind.STEP),
         ({"traceloop.span.kind": "task", "gen_ai.operation.name": "execute_tool"}, Kind.TOOL),
         ({"traceloop.span.kind": "tool"}, Kind.TOOL),
@@ -223,3 +228,29 @@ def test_old_flattened_messages() -> None:
         ToolCallPart(name="f", arguments={"a": 1}, call_id="c2")
     ]
     assert (facts.usage.input_tokens, facts.session) == (7, "s1")
+
+
+def test_an_inner_agent_of_langchain_is_a_nested_interaction() -> None:
+    """A tool's inner graph is written twice, side by side: without content, and as a chain with the agent's name."""
+    name = {LC_AGENT: "carol", "traceloop.span.kind": "task", "gen_ai.operation.name": "execute_task"}
+    taken = {"inputs": {"messages": [{"role": "user", "content": "sub"}]}}
+    given = {"outputs": {"messages": [{"role": "user", "content": "sub"}, {"role": "assistant", "content": "inner"}]}}
+    graph = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "bob", "gen_ai.workflow.nodes": ("model",)}
+    root = span("invoke_agent bob", attributes=graph)
+    chain = {"traceloop.span.kind": "workflow", "gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "bob"}
+    outer = span("bob.workflow", parent=root, attributes={**chain, INPUT: '{"inputs": {"input": "hi"}}'})
+    tool = span(
+        "execute_tool f", parent=outer, attributes={"traceloop.span.kind": "tool", "traceloop.entity.name": "f"}
+    )
+    inner = {**graph, "gen_ai.agent.name": "carol"}
+    carol = {**name, "traceloop.entity.name": "carol", INPUT: json.dumps(taken), OUTPUT: json.dumps(given)}
+    spans = [
+        root,
+        outer,
+        tool,
+        span("invoke_agent carol", parent=tool, attributes=inner),
+        span("execute_task carol", parent=tool, attributes=carol),
+    ]
+    found = assemble(spans)
+    assert [(each.agent, each.asked, each.reply) for each in found] == [("bob", "hi", None), ("carol", "sub", "inner")]
+    assert found[1].parent_id == found[0].id

@@ -155,11 +155,12 @@ async def running(
             forwarding=forwards_to is not None,
         )
         await stack.enter_async_context(stages.running("the pipeline", pipeline.run()))
+        relay: Relay | None = None
         if forwards_to is not None:
             forwarder = await stack.enter_async_context(Forwarder(forwards_to, clock=clock, recorder=recorder))
             relay = Relay(journal=journal, deliver=forwarder.deliver, clock=clock, progress=pipeline.forwarded)
             await stack.enter_async_context(stages.running("forwarding", relay.run()))
-        await stack.enter_async_context(_control(directory, ledger, journal, pipeline))
+        await stack.enter_async_context(_control(directory, ledger, journal, pipeline, relay))
         receivers = _receivers(config, Intake(journal, recorder=recorder, forwarding=forwards_to is not None))
         for receiver in receivers:
             await receiver.start()
@@ -227,10 +228,10 @@ def _load_conventions() -> None:
 
 
 def _control(
-    directory: Path, ledger: AsyncLedger, journal: Journal, pipeline: Pipeline
+    directory: Path, ledger: AsyncLedger, journal: Journal, pipeline: Pipeline, relay: Relay | None
 ) -> contextlib.AbstractAsyncContextManager[None]:
     async def delete(wanted: Wanted) -> Forgotten:
-        return await forget(wanted, ledger=ledger, journal=journal, pipeline=pipeline)
+        return await forget(wanted, ledger=ledger, journal=journal, pipeline=pipeline, relay=relay)
 
     return answering(directory, delete)
 

@@ -206,6 +206,7 @@ class Journal:
             return queries.rewrite(connection, changed)
 
         self._count(-await self._writer.scrub(erase))
+        await self._writer.submit(lambda connection: None)  # its turn comes when the write-ahead log has been emptied
         return await self._in_thread(self._files.quarantine.forget, chosen)
 
     async def forget_quarantined(self, before_ns: int) -> int:

@@ -80,7 +80,7 @@ def scrubbing(connection: sqlite3.Connection) -> Iterator[None]:
         yield
         connection.execute("PRAGMA incremental_vacuum").fetchall()
     finally:
-        connection.execute("PRAGMA secure_delete = OFF").fetchall()
+        connection.execute("PRAGMA secure_delete = FAST").fetchall()
 
 
 def keep(connection: sqlite3.Connection, traces: Sequence[ClosedTrace]) -> None:

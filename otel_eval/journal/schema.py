@@ -104,6 +104,8 @@ def _prepare(connection: sqlite3.Connection, path: Path) -> None:
         connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = FULL")
+    # What is deleted is overwritten where its page is written anyway; see queries.scrubbing for the rest.
+    connection.execute("PRAGMA secure_delete = FAST").fetchall()
     connection.execute(f"PRAGMA wal_autocheckpoint = {WAL_BYTES // _PAGE_BYTES}")
     connection.execute(f"PRAGMA journal_size_limit = {WAL_BYTES}")
     if tables:

@@ -20,6 +20,7 @@ from otel_eval.ledger import AsyncLedger
 from otel_eval.loop_guard import LoopGuard
 from otel_eval.pipeline.pipeline import Pipeline
 from otel_eval.pipeline.reading import Reader, UnreadableRequest
+from otel_eval.pipeline.relay import Relay
 from otel_eval.receive.removal import without_traces
 
 
@@ -59,7 +60,12 @@ class Forgotten:
 
 
 async def forget(
-    wanted: Wanted, *, ledger: AsyncLedger, journal: Journal | None, pipeline: Pipeline | None = None
+    wanted: Wanted,
+    *,
+    ledger: AsyncLedger,
+    journal: Journal | None,
+    pipeline: Pipeline | None = None,
+    relay: Relay | None = None,
 ) -> Forgotten:
     """Delete it. Telemetry goes by whole traces: what else of such a trace is not put together yet goes with it.
 
@@ -77,6 +83,8 @@ async def forget(
         await pipeline.forget(chosen)
     bodies = {entry.seq: body async for entry, body in _without(chosen, journal)}
     quarantined = await journal.forget(chosen, bodies)
+    if relay is not None:
+        relay.reread()
     if wanted.before_ns is not None:
         quarantined += await journal.forget_quarantined(wanted.before_ns)
     again = await ledger.delete(**wanted.given())  # what was being stored meanwhile

@@ -7,13 +7,15 @@ import logging
 from otel_eval.assemble.nodes import Node, join, observe, ordinary
 from otel_eval.assemble.own import OwnTelemetry
 from otel_eval.conventions.facts import Note
+from otel_eval.conventions.registry import default_registry
 from otel_eval.instruments import Recorder
 from otel_eval.journal import Request
 from otel_eval.loop_guard import LoopGuard
-from otel_eval.receive.decode import MalformedRequest, decode_logs, decode_traces
+from otel_eval.receive.decode import MalformedRequest, decode_logs, sift_traces
 from otel_eval.receive.refusal import Refused
+from otel_eval.receive.sieve import Sieve
 from otel_eval.receive.soundness import salvage
-from otel_eval.signals import LogRecord, Span
+from otel_eval.signals import LogRecord, OrdinarySpan, Span
 
 log = logging.getLogger("otel_eval.pipeline")
 
@@ -29,6 +31,7 @@ class Reader:
 
     def __init__(self, guard: LoopGuard, recorder: Recorder) -> None:
         self._own = OwnTelemetry(guard, observe=self._observe)
+        self._sieve = Sieve(default_registry().conventions)
         self._recorder = recorder
         self._told: set[tuple[str, str]] = set()
 
@@ -50,7 +53,7 @@ class Reader:
 
     def _read(self, request: Request) -> tuple[list[Node], list[Note]]:
         if request.signal == "traces":
-            nodes, ours = self._own.observe(decode_traces(request.body, request.encoding))
+            nodes, ours = self._own.observe(sift_traces(request.body, request.encoding, self._sieve))
             self._drop("spans", "own", ours)
             return nodes, []
         if request.signal == "logs":
@@ -70,7 +73,7 @@ class Reader:
         self._drop("spans" if request.signal == "traces" else "logs", "malformed", checked.odd["malformed"])
         return Request(signal=request.signal, encoding=request.encoding, body=checked.body)
 
-    def _observe(self, span: Span) -> Node:
+    def _observe(self, span: Span | OrdinarySpan) -> Node:
         try:
             return observe(span)
         except Exception as error:  # noqa: BLE001 - users register conventions of their own: what one raises costs its span

@@ -8,11 +8,12 @@ the journal fills, and at its limit senders are asked to come back: an outage co
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Awaitable, Callable
 from typing import Any, Protocol
 
 from otel_eval.clock import Clock
-from otel_eval.journal import Encoding, Journal, Signal
+from otel_eval.journal import Encoding, Entry, Journal, Signal
 
 MARK_EVERY_S = 1.0
 POSITION = "forwarded"
@@ -36,6 +37,11 @@ class Relay:
         self._progress = progress
         self._sent = self._marked = 0
         self._moved = asyncio.Event()
+        self._rewritten = asyncio.Event()
+
+    def reread(self) -> None:
+        """Entries were written again: none is sent on as it was before, also one that is being tried again and again."""
+        self._rewritten.set()
 
     async def run(self) -> None:
         """Runs until cancelled; the position is written before it ends."""
@@ -49,11 +55,33 @@ class Relay:
             await self._mark()
 
     async def _send(self) -> None:
-        async for entry in self._journal.entries(after=self._sent):
-            request = entry.request
-            await self._deliver(request.signal, request.encoding, request.body)
-            self._sent = entry.seq
-            self._moved.set()
+        while True:
+            self._rewritten.clear()
+            async with contextlib.aclosing(self._journal.entries(after=self._sent)) as entries:
+                async for entry in entries:
+                    if not await self._send_one(entry):
+                        break
+                    self._sent = entry.seq
+                    self._moved.set()
+                else:
+                    return
+
+    async def _send_one(self, entry: Entry) -> bool:
+        """False where the entry is to be read again, and nobody knows whether it was sent on."""
+        if self._rewritten.is_set():
+            return False
+        request = entry.request
+        sending = asyncio.ensure_future(self._deliver(request.signal, request.encoding, request.body))
+        rewritten = asyncio.ensure_future(self._rewritten.wait())
+        try:
+            await asyncio.wait({sending, rewritten}, return_when=asyncio.FIRST_COMPLETED)
+            if not sending.done():
+                return False
+            sending.result()
+            return True
+        finally:
+            sending.cancel()
+            rewritten.cancel()
 
     async def _mark_now_and_then(self) -> None:
         while True:

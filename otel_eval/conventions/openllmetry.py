@@ -118,7 +118,7 @@ def _entity(span: Span, kind: Kind) -> Facts:
         input=taken.messages,
         asked=taken.text,
         output=given.messages,
-        reply=given.text,
+        reply=given.text if given != Payload() else _contents(attributes),
         failure=failure_of(span) if kind is not Kind.STEP else None,
         control_flow=is_control_flow(span),
         marks=content.marks,
@@ -169,6 +169,13 @@ def _value(content: Content, field: str, key: str) -> Any:
 def _is_cut(raw: Any, value: Any) -> bool:
     """Whether a JSON string ends before its closing quote."""
     return isinstance(raw, str) and raw[:1] == '"' and value is raw and (len(raw) == 1 or raw[-1:] != '"')
+
+
+def _contents(attributes: Mapping[str, Any]) -> str | None:
+    """The texts of a turn of the OpenAI Agents SDK until 0.45, where each turn is an agent's span and holds its own answer."""
+    contents = attributes.get("gen_ai.completion.contents")
+    texts = [item for item in contents if isinstance(item, str)] if isinstance(contents, list | tuple) else []
+    return "\n".join(texts) if texts else None
 
 
 def _without_self(value: Any) -> Any:

@@ -254,3 +254,20 @@ def test_an_inner_agent_of_langchain_is_a_nested_interaction() -> None:
     found = assemble(spans)
     assert [(each.agent, each.asked, each.reply) for each in found] == [("bob", "hi", None), ("carol", "sub", "inner")]
     assert found[1].parent_id == found[0].id
+
+
+def test_turns_of_the_openai_agents_sdk_until_0_45() -> None:
+    """Each turn is an agent's span below the first one's; the last one's answer is the reply."""
+    taken = json.dumps({"args": [], "kwargs": {"agent": {"name": "bob"}, "input": [{"role": "user", "content": "hi"}]}})
+    own = {
+        "traceloop.span.kind": "agent",
+        INPUT: taken,
+        OUTPUT: '"ModelResponse(output=[ResponseOutputMessage(id=1)])"',
+    }
+    first = span("bob.agent", attributes=own)
+    tool = {"traceloop.span.kind": "tool", "gen_ai.completion.tool.name": "f", INPUT: '{"a": 1}', OUTPUT: "2"}
+    last = {**own, "gen_ai.completion.roles": ("assistant",), "gen_ai.completion.contents": ("hello",)}
+    spans = [first, span("f.tool", parent=first, attributes=tool), span("bob.agent", parent=first, attributes=last)]
+    (found,) = assemble(spans)
+    assert (found.agent, found.asked, found.reply) == ("bob", "hi", "hello")
+    assert [(call.name, call.arguments, call.result) for call in found.tool_calls] == [("f", {"a": 1}, "2")]

@@ -12,7 +12,7 @@ import orjson
 from otel_eval.conventions.messages import read_message, read_messages
 from otel_eval.conventions.parts import result_value
 from otel_eval.conventions.trouble import error_in_result
-from otel_eval.conventions.values import containers, decode_leniently, is_object, is_placeholder, plain
+from otel_eval.conventions.values import containers, decode_leniently, is_object, is_placeholder, looks_cut, plain
 from otel_eval.interaction import JsonValue, Message
 
 ASK_KEYS = (
@@ -68,7 +68,11 @@ def input_payload(raw: Any) -> Payload:
     """What went into an agent or a chain."""
     value = containers(raw)
     if isinstance(value, str):
-        return Payload() if is_placeholder(value) or _OBJECT_REPR.match(value) else Payload(text=value or None)
+        return (
+            Payload()
+            if is_placeholder(value) or _OBJECT_REPR.match(value) or looks_cut(value)
+            else Payload(text=value or None)
+        )
     return _input_of(value, 0)
 
 
@@ -106,12 +110,18 @@ def _call_of(value: Mapping[str, Any], depth: int) -> Payload:
     kwargs = value.get("kwargs")
     if is_object(kwargs) and kwargs and (found := _input_of(kwargs, depth + 1)) != Payload():
         return found
-    args = value.get("args")
-    for item in args if isinstance(args, list) else ():
-        found = input_payload(item) if isinstance(item, str) else _input_of(item, depth + 1)
-        if found != Payload():
+    found_args = value.get("args")
+    args = found_args if isinstance(found_args, list) else []
+    others = [_input_of(item, depth + 1) for item in args if not isinstance(item, str)]
+    for found in others:
+        if found.messages and found.messages[-1].role == "user":
             return found
-    return Payload()
+    texts = [found for item in args if isinstance(item, str) and (found := input_payload(item)) != Payload()]
+    if len(texts) > 1:  # an id, a language, …: what was said has words
+        texts = [found for found in texts if found.messages or " " in (found.text or "").strip()]
+    if len(texts) == 1:
+        return texts[0]  # beside it there may be the messages before it
+    return next((found for found in others if found != Payload()), Payload())
 
 
 def output_payload(raw: Any, *, structured: bool = True) -> Payload:
@@ -121,7 +131,9 @@ def output_payload(raw: Any, *, structured: bool = True) -> Payload:
         if value[:1] == '"':  # a JSON string
             decoded = decode_leniently(value)
             value = decoded if isinstance(decoded, str) else value
-        return Payload() if is_placeholder(value) or _OBJECT_REPR.match(value) else Payload(text=value)
+        return (
+            Payload() if is_placeholder(value) or _OBJECT_REPR.match(value) or looks_cut(value) else Payload(text=value)
+        )
     return _output_of(value, raw, structured, 0)
 
 

@@ -133,3 +133,24 @@ def test_a_cut_output_is_a_gap() -> None:
     facts = read("agent", "shop", None, '{"answer": "He')
     assert facts.reply is None
     assert [(mark.field, mark.kind) for mark in facts.marks] == [("output", GapKind.TRUNCATED)]
+
+
+@pytest.mark.parametrize(
+    ("args", "asked"),
+    [
+        (["Refund?"], "Refund?"),
+        (["u_1", "Where is it?", "en"], "Where is it?"),
+        (["Where is it?", "Be quick please"], None),
+        (["u_1", "en"], None),
+        (["s_1", [{"role": "user", "content": "Where is it?"}]], "Where is it?"),
+        (
+            ["Where is it?", [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hi!"}]],
+            "Where is it?",
+        ),
+    ],
+)
+def test_what_was_said_among_several_arguments(args: list[Any], asked: str | None) -> None:
+    """Of several positional texts the only one with words; else none, and the model's call tells."""
+    facts = read("agent", "shop", {"args": args, "kwargs": {}})
+    said = facts.asked if facts.input is None else facts.input[-1].text
+    assert said == asked

@@ -17,7 +17,7 @@ from otel_eval.frozen import frozen
 from otel_eval.identity import digest
 from otel_eval.interaction import Link
 from otel_eval.loop_guard import SCOPE_NAME
-from otel_eval.signals import LogRecord, Resource, Span
+from otel_eval.signals import LogRecord, OrdinarySpan, Resource, Span
 
 NO_RESOURCE = Resource()
 INTERNAL = 1
@@ -59,20 +59,20 @@ class Node:
         return Kind.OTHER if self.facts is None else self.facts.kind
 
 
-def observe(span: Span) -> Node:
+def observe(span: Span | OrdinarySpan) -> Node:
     """The span as a node. The span itself need not be kept."""
-    return _node(span, registry.facts_of(span))
+    return _node(span, registry.facts_of(span) if isinstance(span, Span) else None)
 
 
-def ordinary(span: Span) -> Node:
+def ordinary(span: Span | OrdinarySpan) -> Node:
     """The span as a node without facts, whatever it says."""
     return _node(span, None)
 
 
-def _node(span: Span, facts: Facts | None) -> Node:
+def _node(span: Span | OrdinarySpan, facts: Facts | None) -> Node:
     left_out = span.scope.name == SCOPE_NAME or (facts is not None and facts.kind is Kind.EVALUATOR)
     links: tuple[Link, ...] = ()
-    if span.links and facts is not None:
+    if facts is not None and isinstance(span, Span) and span.links:
         links = tuple(Link(trace_id=link.trace_id, span_id=link.span_id) for link in span.links)
     return Node(
         trace_id=span.trace_id,

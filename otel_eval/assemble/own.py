@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from otel_eval.assemble.nodes import Node, observe
 from otel_eval.loop_guard import BAGGAGE_KEY, SCOPE_NAME, LoopGuard
-from otel_eval.signals import Span
+from otel_eval.signals import OrdinarySpan, Span
 
 REMEMBERED = 50_000
 """Spans of ours, and traces asked about, that are remembered: what descends from one may come in a later batch."""
@@ -17,14 +17,14 @@ REMEMBERED = 50_000
 class OwnTelemetry:
     """Knows our spans, and all that descends from them, in any order within a batch and in order between batches."""
 
-    def __init__(self, guard: LoopGuard, observe: Callable[[Span], Node] = observe) -> None:
+    def __init__(self, guard: LoopGuard, observe: Callable[[Span | OrdinarySpan], Node] = observe) -> None:
         """``observe`` makes a node of a span."""
         self._guard = guard
         self._observe = observe
         self._traces: OrderedDict[str, bool] = OrderedDict()
         self._spans: OrderedDict[tuple[str, str], None] = OrderedDict()
 
-    def observe(self, spans: Iterable[Span]) -> tuple[list[Node], int]:
+    def observe(self, spans: Iterable[Span | OrdinarySpan]) -> tuple[list[Node], int]:
         """The spans as nodes, and how many were left out for being in a trace of ours.
 
         Spans of ours in somebody else's trace come as nodes that are left out with all that is below them.
@@ -53,10 +53,10 @@ class OwnTelemetry:
                 self._traces.popitem(last=False)
         return known
 
-    def _is_ours(self, span: Span, node: Node) -> bool:
+    def _is_ours(self, span: Span | OrdinarySpan, node: Node) -> bool:
         if span.scope.name == SCOPE_NAME or (node.trace_id, node.parent_id) in self._spans:
             return True
-        if node.facts is None:
+        if node.facts is None or not isinstance(span, Span):
             return False
         return (
             BAGGAGE_KEY in span.attributes

@@ -1,24 +1,25 @@
 """OTLP requests, protobuf and JSON, into :mod:`otel_eval.signals`.
 
 One odd span does not poison its batch: what cannot be placed is left out and counted by reason in ``odd``, the rest is
-taken. Attributes of protobuf spans are decoded when first read, because most spans are no agent's and only their keys are
-ever looked at. Resources and scopes are shared by all spans of one group.
+taken. Most spans are no agent's: a :class:`~otel_eval.receive.sieve.Sieve` lets them pass undecoded. Resources and scopes
+are shared by all spans of one origin.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
 from google.protobuf.message import DecodeError
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
-from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from otel_eval.receive import decode_json, decode_protobuf
 from otel_eval.receive.decode_common import MalformedRequest
-from otel_eval.signals import LogRecord, Span
+from otel_eval.receive.sieve import Sieve
+from otel_eval.signals import LogRecord, OrdinarySpan, Span
 
-__all__ = ["Encoding", "MalformedRequest", "decode_logs", "decode_traces"]
+__all__ = ["Encoding", "MalformedRequest", "decode_logs", "decode_traces", "sift_traces"]
 
 Encoding: TypeAlias = Literal["protobuf", "json"]
 
@@ -33,10 +34,19 @@ def decode_traces(body: bytes, encoding: Encoding = "protobuf", odd: Counter[str
     if encoding == "json":
         return list(decode_json.spans_of(decode_json.load(body), odd))
     try:
-        request = ExportTraceServiceRequest.FromString(body)
+        return list(decode_protobuf.spans_of(body, odd))
     except DecodeError as error:
         raise MalformedRequest(f"not an OTLP trace request: {error}") from error
-    return list(decode_protobuf.spans_of(request, odd))
+
+
+def sift_traces(body: bytes, encoding: Encoding, sieve: Sieve) -> Sequence[Span | OrdinarySpan]:
+    """As :func:`decode_traces`, with only ids and times read of the spans that the sieve does not keep (in JSON, of none)."""
+    if encoding == "json":
+        return decode_traces(body, encoding)
+    try:
+        return list(decode_protobuf.sifted(body, Counter(), sieve))
+    except DecodeError as error:
+        raise MalformedRequest(f"not an OTLP trace request: {error}") from error
 
 
 def decode_logs(body: bytes, encoding: Encoding = "protobuf", odd: Counter[str] | None = None) -> list[LogRecord]:

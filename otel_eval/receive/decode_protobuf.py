@@ -3,62 +3,31 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Any
 
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
-from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
+from opentelemetry.proto.common.v1.common_pb2 import InstrumentationScope as EncodedScope
 from opentelemetry.proto.resource.v1.resource_pb2 import Resource as EncodedResource
+from opentelemetry.proto.trace.v1.trace_pb2 import Span as EncodedSpan
 
 from otel_eval.receive.decode_common import MAX_DEPTH, STATUS, event_name, log_ids, parent_is_remote, span_ids
-from otel_eval.signals import LogRecord, Resource, Scope, Span, SpanEvent, SpanLink
+from otel_eval.receive.otlp_lean_pb2 import Request as LeanRequest
+from otel_eval.receive.otlp_lean_pb2 import SpanHeads
+from otel_eval.receive.sieve import Sieve
+from otel_eval.signals import LogRecord, OrdinarySpan, Resource, Scope, Span, SpanEvent, SpanLink
 
 
-class LazyAttributes(Mapping[str, Any]):
-    """Attributes of one protobuf message: walking the keys decodes nothing, reading a value decodes them all, once.
-
-    Of a key that stands there twice the last value counts; walking shows it twice until a value was read.
-    """
-
-    __slots__ = ("_decoded", "_raw")
-
-    def __init__(self, raw: Iterable[KeyValue]) -> None:
-        self._raw = raw
-        self._decoded: dict[str, Any] | None = None
-
-    def _all(self) -> dict[str, Any]:
-        if self._decoded is None:
-            self._decoded = {item.key: _value(item.value) for item in self._raw}
-        return self._decoded
-
-    def __getitem__(self, key: str) -> Any:
-        return self._all()[key]
-
-    def get(self, key: str, default: Any = None) -> Any:
-        return self._all().get(key, default)
-
-    def __contains__(self, key: object) -> bool:
-        return key in self._all()
-
-    def __iter__(self) -> Iterator[str]:
-        if self._decoded is not None:
-            return iter(self._decoded)
-        return iter([item.key for item in self._raw])
-
-    def __len__(self) -> int:
-        return len(self._all())
-
-    def __repr__(self) -> str:
-        return repr(self._all())
-
-
-def _attributes(raw: Any) -> Mapping[str, Any]:
-    return LazyAttributes(raw) if raw else _NONE
-
-
-_NONE: Mapping[str, Any] = {}
+def _attributes(raw: Iterable[KeyValue]) -> dict[str, Any]:
+    """Of a key that stands there twice the last value counts."""
+    decoded: dict[str, Any] = {}
+    for item in raw:
+        value = item.value
+        # Most values are texts; asking which kind a value is costs as much as reading it.
+        decoded[item.key] = value.string_value or _value(value)
+    return decoded
 
 
 def _value(value: AnyValue, depth: int = 0) -> Any:
@@ -88,60 +57,113 @@ def _resource(encoded: bytes) -> Resource:
     return Resource({item.key: _value(item.value) for item in EncodedResource.FromString(encoded).attributes})
 
 
-def spans_of(request: ExportTraceServiceRequest, odd: Counter[str]) -> Iterator[Span]:
-    for resource_spans in request.resource_spans:
-        resource = _resource(resource_spans.resource.SerializeToString())
-        for scope_spans in resource_spans.scope_spans:
-            raw_scope = scope_spans.scope
-            scope = Scope(raw_scope.name, raw_scope.version, _attributes(raw_scope.attributes))
-            for span in scope_spans.spans:
-                ids = span_ids(span.trace_id.hex(), span.span_id.hex(), span.parent_span_id.hex(), odd)
+@lru_cache(maxsize=4096)
+def _scope(encoded: bytes) -> Scope:
+    scope = EncodedScope.FromString(encoded)
+    return Scope(scope.name, scope.version, _attributes(scope.attributes))
+
+
+def spans_of(body: bytes, odd: Counter[str]) -> Iterator[Span]:
+    """The spans of an ``ExportTraceServiceRequest``. Raises DecodeError."""
+    for group in LeanRequest.FromString(body).resource_items:
+        resource = _resource(group.resource)
+        for part in group.scope_items:
+            scope = _scope(part.scope)
+            for raw in part.items:
+                span = EncodedSpan.FromString(raw)
+                ids = _ids(span, odd)
+                if ids is not None:
+                    yield _whole(span, ids, resource, scope)
+
+
+def sifted(body: bytes, odd: Counter[str], sieve: Sieve) -> Iterator[Span | OrdinarySpan]:
+    """As :func:`spans_of`; what the sieve does not keep comes as ordinary spans.
+
+    The request is parsed twice, leanly: down to its spans as bytes, and down to what is kept of ordinary spans. Only spans
+    that the sieve keeps are parsed whole. That takes half the time of one whole parse.
+    """
+    heads = SpanHeads.FromString(body)
+    for group, group_heads in zip(LeanRequest.FromString(body).resource_items, heads.resources, strict=True):
+        resource = _resource(group.resource)
+        for part, part_heads in zip(group.scope_items, group_heads.scopes, strict=True):
+            scope = _scope(part.scope)
+            all_kept = scope.name.startswith(sieve.scopes)
+            tells = sieve.keys
+            for raw, head in zip(part.items, part_heads.heads, strict=True):
+                ids = _ids(head, odd)
                 if ids is None:
                     continue
-                yield Span(
-                    trace_id=ids[0],
-                    span_id=ids[1],
-                    parent_id=ids[2],
-                    name=span.name,
-                    kind=span.kind,
-                    started_ns=span.start_time_unix_nano,
-                    ended_ns=span.end_time_unix_nano,
-                    attributes=_attributes(span.attributes),
-                    events=tuple(
-                        SpanEvent(
-                            event.name,
-                            event.time_unix_nano,
-                            _attributes(event.attributes),
-                            event.dropped_attributes_count,
-                        )
-                        for event in span.events
+                if all_kept or tells(raw) is not None or head.event:
+                    yield _whole(EncodedSpan.FromString(raw), ids, resource, scope)
+                else:
+                    trace_id, span_id, parent_id = ids
+                    yield OrdinarySpan(
+                        trace_id,
+                        span_id,
+                        parent_id,
+                        head.name,
+                        head.kind,
+                        head.start_time_unix_nano,
+                        head.end_time_unix_nano,
+                        parent_is_remote(head.flags),
+                        resource,
+                        scope,
                     )
-                    if span.events
-                    else (),
-                    links=tuple(
-                        SpanLink(link.trace_id.hex(), link.span_id.hex(), _attributes(link.attributes))
-                        for link in span.links
-                    )
-                    if span.links
-                    else (),
-                    status=STATUS.get(span.status.code, "unset"),
-                    status_message=span.status.message,
-                    dropped_attributes=span.dropped_attributes_count,
-                    dropped_events=span.dropped_events_count,
-                    dropped_links=span.dropped_links_count,
-                    trace_state=span.trace_state,
-                    parent_is_remote=parent_is_remote(span.flags),
-                    resource=resource,
-                    scope=scope,
-                )
+
+
+def _ids(span: SpanHeads.Head | EncodedSpan, odd: Counter[str]) -> tuple[str, str, str | None] | None:
+    """See :func:`span_ids`, which decides on what is unusual."""
+    trace_id, span_id, parent_id = span.trace_id, span.span_id, span.parent_span_id
+    if (
+        len(trace_id) == 16
+        and len(span_id) == 8
+        and (len(parent_id) == 8 or not parent_id)
+        and trace_id != _NO_TRACE
+        and span_id != _NO_SPAN
+        and parent_id != _NO_SPAN
+        and parent_id != span_id
+    ):
+        return trace_id.hex(), span_id.hex(), parent_id.hex() or None
+    return span_ids(trace_id.hex(), span_id.hex(), parent_id.hex(), odd)
+
+
+_NO_TRACE, _NO_SPAN = bytes(16), bytes(8)
+
+
+def _whole(span: EncodedSpan, ids: tuple[str, str, str | None], resource: Resource, scope: Scope) -> Span:
+    return Span(
+        trace_id=ids[0],
+        span_id=ids[1],
+        parent_id=ids[2],
+        name=span.name,
+        kind=span.kind,
+        started_ns=span.start_time_unix_nano,
+        ended_ns=span.end_time_unix_nano,
+        attributes=_attributes(span.attributes),
+        events=tuple(
+            SpanEvent(event.name, event.time_unix_nano, _attributes(event.attributes), event.dropped_attributes_count)
+            for event in span.events
+        ),
+        links=tuple(
+            SpanLink(link.trace_id.hex(), link.span_id.hex(), _attributes(link.attributes)) for link in span.links
+        ),
+        status=STATUS.get(span.status.code, "unset"),
+        status_message=span.status.message,
+        dropped_attributes=span.dropped_attributes_count,
+        dropped_events=span.dropped_events_count,
+        dropped_links=span.dropped_links_count,
+        trace_state=span.trace_state,
+        parent_is_remote=parent_is_remote(span.flags),
+        resource=resource,
+        scope=scope,
+    )
 
 
 def logs_of(request: ExportLogsServiceRequest, odd: Counter[str]) -> Iterator[LogRecord]:
     for resource_logs in request.resource_logs:
         resource = _resource(resource_logs.resource.SerializeToString())
         for scope_logs in resource_logs.scope_logs:
-            raw_scope = scope_logs.scope
-            scope = Scope(raw_scope.name, raw_scope.version, _attributes(raw_scope.attributes))
+            scope = _scope(scope_logs.scope.SerializeToString())
             for record in scope_logs.log_records:
                 attributes = _attributes(record.attributes)
                 trace_id, span_id = log_ids(record.trace_id.hex(), record.span_id.hex(), odd)

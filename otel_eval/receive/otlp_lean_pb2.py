@@ -20,7 +20,7 @@ _sym_db = _symbol_database.Default()
 
 
 DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(
-    b'\n!otel_eval/receive/otlp_lean.proto\x12\x11otel_eval.lean.v1"C\n\x07Request\x12\x38\n\x0eresource_items\x18\x01 \x03(\x0b\x32 .otel_eval.lean.v1.ResourceItems"i\n\rResourceItems\x12\x10\n\x08resource\x18\x01 \x01(\x0c\x12\x32\n\x0bscope_items\x18\x02 \x03(\x0b\x32\x1d.otel_eval.lean.v1.ScopeItems\x12\x12\n\nschema_url\x18\x03 \x01(\x0c">\n\nScopeItems\x12\r\n\x05scope\x18\x01 \x01(\x0c\x12\r\n\x05items\x18\x02 \x03(\x0c\x12\x12\n\nschema_url\x18\x03 \x01(\x0c"\xc0\x01\n\x07\x46raming\x12\x36\n\tresources\x18\x01 \x03(\x0b\x32#.otel_eval.lean.v1.Framing.Resource\x1a<\n\x08Resource\x12\x30\n\x06scopes\x18\x02 \x03(\x0b\x32 .otel_eval.lean.v1.Framing.Scope\x1a\x37\n\x05Scope\x12.\n\x05items\x18\x02 \x03(\x0b\x32\x1f.otel_eval.lean.v1.Framing.Item\x1a\x06\n\x04Item"\xe5\x01\n\x06LogIds\x12\x35\n\tresources\x18\x01 \x03(\x0b\x32".otel_eval.lean.v1.LogIds.Resource\x1a;\n\x08Resource\x12/\n\x06scopes\x18\x02 \x03(\x0b\x32\x1f.otel_eval.lean.v1.LogIds.Scope\x1a:\n\x05Scope\x12\x31\n\x07records\x18\x02 \x03(\x0b\x32 .otel_eval.lean.v1.LogIds.Record\x1a+\n\x06Record\x12\x10\n\x08trace_id\x18\t \x01(\x0c\x12\x0f\n\x07span_id\x18\n \x01(\x0c\x62\x06proto3'
+    b'\n!otel_eval/receive/otlp_lean.proto\x12\x11otel_eval.lean.v1"C\n\x07Request\x12\x38\n\x0eresource_items\x18\x01 \x03(\x0b\x32 .otel_eval.lean.v1.ResourceItems"i\n\rResourceItems\x12\x10\n\x08resource\x18\x01 \x01(\x0c\x12\x32\n\x0bscope_items\x18\x02 \x03(\x0b\x32\x1d.otel_eval.lean.v1.ScopeItems\x12\x12\n\nschema_url\x18\x03 \x01(\x0c">\n\nScopeItems\x12\r\n\x05scope\x18\x01 \x01(\x0c\x12\r\n\x05items\x18\x02 \x03(\x0c\x12\x12\n\nschema_url\x18\x03 \x01(\x0c"\xc0\x01\n\x07\x46raming\x12\x36\n\tresources\x18\x01 \x03(\x0b\x32#.otel_eval.lean.v1.Framing.Resource\x1a<\n\x08Resource\x12\x30\n\x06scopes\x18\x02 \x03(\x0b\x32 .otel_eval.lean.v1.Framing.Scope\x1a\x37\n\x05Scope\x12.\n\x05items\x18\x02 \x03(\x0b\x32\x1f.otel_eval.lean.v1.Framing.Item\x1a\x06\n\x04Item"\xe5\x01\n\x06LogIds\x12\x35\n\tresources\x18\x01 \x03(\x0b\x32".otel_eval.lean.v1.LogIds.Resource\x1a;\n\x08Resource\x12/\n\x06scopes\x18\x02 \x03(\x0b\x32\x1f.otel_eval.lean.v1.LogIds.Scope\x1a:\n\x05Scope\x12\x31\n\x07records\x18\x02 \x03(\x0b\x32 .otel_eval.lean.v1.LogIds.Record\x1a+\n\x06Record\x12\x10\n\x08trace_id\x18\t \x01(\x0c\x12\x0f\n\x07span_id\x18\n \x01(\x0c"\xf8\x02\n\tSpanHeads\x12\x38\n\tresources\x18\x01 \x03(\x0b\x32%.otel_eval.lean.v1.SpanHeads.Resource\x1a>\n\x08Resource\x12\x32\n\x06scopes\x18\x02 \x03(\x0b\x32".otel_eval.lean.v1.SpanHeads.Scope\x1a\x39\n\x05Scope\x12\x30\n\x05heads\x18\x02 \x03(\x0b\x32!.otel_eval.lean.v1.SpanHeads.Head\x1a\xb5\x01\n\x04Head\x12\x10\n\x08trace_id\x18\x01 \x01(\x0c\x12\x0f\n\x07span_id\x18\x02 \x01(\x0c\x12\x16\n\x0eparent_span_id\x18\x04 \x01(\x0c\x12\x0c\n\x04name\x18\x05 \x01(\t\x12\x0c\n\x04kind\x18\x06 \x01(\x05\x12\x1c\n\x14start_time_unix_nano\x18\x07 \x01(\x06\x12\x1a\n\x12\x65nd_time_unix_nano\x18\x08 \x01(\x06\x12\r\n\x05\x65vent\x18\x0b \x01(\x0c\x12\r\n\x05\x66lags\x18\x10 \x01(\x07\x62\x06proto3'
 )
 
 _globals = globals()
@@ -50,4 +50,12 @@ if not _descriptor._USE_C_DESCRIPTORS:
     _globals["_LOGIDS_SCOPE"]._serialized_end = 676
     _globals["_LOGIDS_RECORD"]._serialized_start = 678
     _globals["_LOGIDS_RECORD"]._serialized_end = 721
+    _globals["_SPANHEADS"]._serialized_start = 724
+    _globals["_SPANHEADS"]._serialized_end = 1100
+    _globals["_SPANHEADS_RESOURCE"]._serialized_start = 795
+    _globals["_SPANHEADS_RESOURCE"]._serialized_end = 857
+    _globals["_SPANHEADS_SCOPE"]._serialized_start = 859
+    _globals["_SPANHEADS_SCOPE"]._serialized_end = 916
+    _globals["_SPANHEADS_HEAD"]._serialized_start = 919
+    _globals["_SPANHEADS_HEAD"]._serialized_end = 1100
 # @@protoc_insertion_point(module_scope)

@@ -14,7 +14,7 @@ from typing import Any
 from otel_eval.conventions import events
 from otel_eval.conventions.content import Content, usage_of
 from otel_eval.conventions.facts import MISSING, NO_USAGE, Convention, Facts, Kind, fill
-from otel_eval.conventions.messages import read_messages, results_in
+from otel_eval.conventions.messages import calls_in, read_messages, results_in
 from otel_eval.conventions.trouble import error_in_result, failure_of, is_control_flow, tool_error_of
 from otel_eval.conventions.values import decode_leniently, first_text, is_object, text, unflatten
 from otel_eval.interaction import Failure, Message
@@ -86,6 +86,7 @@ SETTINGS: dict[str, str] = {
 """What turns the content on, by the beginning of the scope's name; the first that fits. Empty: nothing does."""
 
 _AGENT_SPAN = "invoke_agent "
+_ASKS_FOR_TOOLS = frozenset({"tool_call", "tool_calls", "tool_use", "function_call"})
 
 
 def read(span: Span) -> Facts | None:
@@ -107,6 +108,8 @@ def read(span: Span) -> Facts | None:
         "setting": _setting_of(span.scope.name),
     }
     values |= _tool(span, content) if kind is Kind.TOOL else _model(span, kind)
+    if kind is Kind.MODEL and _lost_calls(values["output"], values["finish_reasons"]):
+        values["output"] = None
     if attributes.get("gen_ai.operation.name") == "output_messages":  # Agent 365: what was sent to the user
         values["reply"] = next((said.text for said in reversed(values["output"] or ()) if said.text), None)
     facts = Facts(kind=kind, marks=content.marks, **values)
@@ -171,6 +174,16 @@ def _output(content: Content) -> tuple[Message, ...] | None:
     if found is None or (legacy and not any(message.parts for message in found)):
         return legacy
     return found
+
+
+def _lost_calls(output: tuple[Message, ...] | None, reasons: tuple[str, ...]) -> bool:
+    """Whether the model asked for tools, and all that was written of it is an empty text (LangChain.js, LlamaIndex.TS)."""
+    return (
+        bool(output)
+        and bool(reasons)
+        and set(reasons) <= _ASKS_FOR_TOOLS
+        and not any(message.text or calls_in(message) for message in output or ())
+    )
 
 
 def _flattened(content: Content, field: str, prefix: str, role: str) -> tuple[Message, ...] | None:

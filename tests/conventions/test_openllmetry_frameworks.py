@@ -256,3 +256,17 @@ def test_a_failed_graph_without_a_name() -> None:
     assert isinstance(facts, Facts)
     assert (facts.kind, facts.agent, facts.weak_agent) == (Kind.AGENT, None, None)
     assert facts.failure is not None
+
+
+@pytest.mark.parametrize(
+    ("reason", "text", "lost"),
+    [("tool_call", "", True), ("tool_calls", "", True), ("stop", "", False), ("tool_call", "Let me look.", False)],
+)
+def test_an_empty_text_in_place_of_tool_calls_is_no_answer(reason: str, text: str, lost: bool) -> None:
+    """The JavaScript instrumentations drop the calls: what the model asked for is a gap, and the turn goes on."""
+    said = {"gen_ai.response.finish_reasons": (reason,)}
+    call = model_span(messages=[message("user", "hi")], output=[message("assistant", text)], attributes=said)
+    facts = facts_of(call)
+    assert facts is not None
+    assert (facts.output is None) is lost
+    assert (only([call]).gap("tool_calls") is not None) is lost

@@ -15,6 +15,7 @@ from otel_eval.conventions.values import (
     first_number,
     is_object,
     is_placeholder,
+    looks_cut,
     plain,
     text,
 )
@@ -145,6 +146,13 @@ class Content:
             )  # CrewAI: {"_truncated": true, "_original_size_bytes": …, "_preview": …}
             return True
         return False
+
+    def cut(self, field: str, raw: object) -> bool:
+        """Whether the value is an object or array that ends before its brackets do, which is marked."""
+        if not isinstance(raw, str) or not isinstance(decode_leniently(raw), str) or not looks_cut(raw):
+            return False
+        self.mark(field, GapKind.TRUNCATED)
+        return True
 
 
 def _says_nothing(value: object) -> bool:

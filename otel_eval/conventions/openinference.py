@@ -119,7 +119,10 @@ def _is_langchain_tool(span: Span) -> bool:
 
 def _shown(content: Content, field: str, key: str) -> Any:
     raw = content.attributes.get(key)
-    return None if raw is None or content.hidden(field, raw) else raw
+    if raw is None or content.hidden(field, raw):
+        return None
+    # the beginning of a tool's value is evidence; of an object with messages in it, it is nothing
+    return None if content.cut(field, raw) and field in ("input", "output") else raw
 
 
 def _model(span: Span, content: Content) -> Facts:

@@ -73,7 +73,7 @@ def _raw(content: Content, field: str, keys: tuple[str, ...]) -> Any:
     for key in keys:
         raw = content.attributes.get(key)
         if raw is not None and raw != "" and not content.hidden(field, raw):
-            return raw
+            return None if content.cut(field, raw) and field in ("input", "output") else raw
     return None
 
 

@@ -35,6 +35,10 @@ PLACEHOLDERS = frozenset(
 _SCRUBBED = re.compile(r"\[Scrubbed due to [^\]]*\]")
 _JSON_START = re.compile(r"\s*(?:[\[{\"]|-?\d|true\b|false\b|null\b|NaN\b)")
 
+_CONTAINER_START = re.compile(r"""\s*(?:\{|\[\s*[\[{]?)\s*(["'\[{])""")
+_JSON_STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.S)
+_STRING = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\"""", re.S)
+
 
 def is_placeholder(value: object) -> bool:
     """Whether the value only says that something was hidden."""
@@ -135,9 +139,14 @@ def _repr(value: str) -> Any:
 
 
 def looks_cut(value: str) -> bool:
-    """Whether it begins as a JSON object or array and does not end as one."""
-    start = value.lstrip()
-    return bool(re.match(r"(\{\s*\"|\[\s*[\[{\"])", start)) and start.rstrip()[-1:] not in ("}", "]")
+    """Whether it begins as an object or array, in JSON or as a Python repr, and ends before the brackets do."""
+    start = _CONTAINER_START.match(value)
+    if start is None:
+        return False
+    # quotes of the other kind inside a string are text
+    rest = (_STRING if start[1] == "'" else _JSON_STRING).sub("", value)
+    opened = rest.count("{") + rest.count("[") - rest.count("}") - rest.count("]")
+    return opened > 0 or '"' in rest
 
 
 def plain(value: Any, depth: int = 0) -> JsonValue:

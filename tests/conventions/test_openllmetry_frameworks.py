@@ -264,7 +264,7 @@ def test_a_failed_graph_without_a_name() -> None:
 )
 def test_an_empty_text_in_place_of_tool_calls_is_no_answer(reason: str, text: str, lost: bool) -> None:
     """The JavaScript instrumentations drop the calls: what the model asked for is a gap, and the turn goes on."""
-    said = {"gen_ai.response.finish_reasons": (reason,)}
+    said = {"gen_ai.response.finish_reasons": [reason]}
     call = model_span(messages=[message("user", "hi")], output=[message("assistant", text)], attributes=said)
     facts = facts_of(call)
     assert facts is not None

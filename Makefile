@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 .PHONY: help demo test tools e2e lint format lock clean
 
 help: ## list the verbs
-	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
 
 $(READY): requirements.lock pyproject.toml
 	@test -n "$(PYTHON)" || { echo "otel-eval needs Python 3.11 or later on the PATH"; exit 2; }

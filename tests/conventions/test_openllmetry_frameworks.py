@@ -25,7 +25,7 @@ CREW, LLAMA, JS = (
 )
 
 OUTPUTS = """[TaskOutput(description='Refund o_9, "please" [now]', raw='Done.', output_format=<OutputFormat.RAW: 'raw'>, messages=[\
-{'role': 'system', 'content': 'You are bob.'}, {'role': 'user', 'content': 'Current Task: Refund o_9, messages=[]'}, \
+{'role': 'system', 'content': 'You are bob.'}, {'role': 'user', 'content': 'Current Task: Refund o_9, "please" [now] messages=[]'}, \
 {'role': 'assistant', 'content': '', 'tool_calls': [{'id': 'c1', 'type': 'function', 'function': {'name': 'refund', \
 'arguments': '{"order": "o_9"}'}}]}, {'role': 'tool', 'content': 'Error executing tool: down', 'tool_call_id': 'c1', \
 'name': 'refund'}, {'role': 'assistant', 'content': 'Done.'}], tool_failures=[ToolFailureRecord(tool_name='refund')])]"""

@@ -84,7 +84,7 @@ def _chains(calls: Sequence[Call], trees: dict[str, Tree]) -> list[list[Call]]:
     parents = _continuations(told)
     chain_of: dict[tuple[str, str], list[Call]] = {}
     chains: list[list[Call]] = []
-    for call in sorted(told, key=lambda call: (len(call.input), call.node.order)):
+    for call in sorted(told, key=lambda call: call.node.order):  # what a call continues is before it
         before = parents.get(call.node.key)
         chain = chain_of[before.node.key] if before is not None else []
         if before is None:

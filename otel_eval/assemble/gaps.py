@@ -7,12 +7,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from otel_eval.conventions.cutting import LIMIT_SETTING, is_cut
-from otel_eval.conventions.facts import Facts
+from otel_eval.conventions.facts import Facts, Mark
 from otel_eval.interaction import Gap, GapKind, Interaction, TextPart, Usage
 
 if TYPE_CHECKING:
     from otel_eval.assemble.interactions import Evidence
 
+COUNT_SETTING = "OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT"
 _MARKED = {"asked": ("input",), "history": ("input",), "reply": ("output",), "system": ("system", "input")}
 
 
@@ -47,10 +48,14 @@ def _gaps(interaction: Interaction, evidence: Evidence) -> Iterator[Gap]:
         yield _gap("asked", conversation, absent, setting)
     elif is_cut(interaction.asked, tails):
         yield _cut("asked", interaction.asked)
+    elif _is_part(interaction.asked, "input", conversation):
+        yield Gap(field="asked", kind=GapKind.DROPPED, setting=COUNT_SETTING)
     if interaction.reply is None and interaction.failure is None:
         yield _gap("reply", conversation, absent, setting)
     elif interaction.reply is not None and is_cut(interaction.reply, tails):
         yield _cut("reply", interaction.reply)
+    elif interaction.reply is not None and _is_part(interaction.reply, "output", conversation):
+        yield Gap(field="reply", kind=GapKind.DROPPED, setting=COUNT_SETTING)
     if not _tells_tools(interaction, evidence):
         yield _gap("tool_calls", conversation, absent, setting)
     elif any(
@@ -90,8 +95,20 @@ def _gap(field: str, conversation: list[Facts], absent: GapKind, setting: str | 
         if kind in kinds:
             return Gap(field=field, kind=kind, setting=setting if kind is GapKind.REDACTED else None)
     if _dropped(conversation):
-        return Gap(field=field, kind=GapKind.DROPPED, setting="OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT")
+        return Gap(field=field, kind=GapKind.DROPPED, setting=COUNT_SETTING)
     return Gap(field=field, kind=absent, setting=setting if absent is GapKind.NOT_CAPTURED else None)
+
+
+def _is_part(value: str, field: str, conversation: list[Facts]) -> bool:
+    """Whether it is known only from messages some of which the SDK dropped: another may have been the last one."""
+    named = (facts.asked if field == "input" else facts.reply for facts in conversation)
+    holders = [
+        facts
+        for facts in conversation
+        if any(said.text == value for said in (facts.input if field == "input" else facts.output) or ())
+    ]
+    lost = Mark(field=field, kind=GapKind.DROPPED)
+    return value not in named and bool(holders) and all(lost in facts.marks for facts in holders)
 
 
 def _cut(field: str, value: str) -> Gap:

@@ -29,6 +29,7 @@ class Content:
     def __init__(self, attributes: Mapping[str, Any], dropped: int = 0) -> None:
         self.attributes = attributes
         self._marks: list[Mark] = []
+        self._dropped = dropped > 0
         if dropped:
             self.mark("*", GapKind.DROPPED)
 
@@ -47,6 +48,11 @@ class Content:
         mark = Mark(field=field, kind=kind)
         if mark not in self._marks:
             self._marks.append(mark)
+
+    def flattened(self, field: str) -> None:
+        """Notes that the field is spread over many attributes: where the SDK dropped some, it may be part of it."""
+        if self._dropped:
+            self.mark(field, GapKind.DROPPED)
 
     def value(self, field: str, *keys: str, twice: bool = True) -> Any:
         """The first of the attributes that is there, decoded if it is JSON; MISSING where none is, or it is hidden or cut.

@@ -189,6 +189,8 @@ def _lost_calls(output: tuple[Message, ...] | None, reasons: tuple[str, ...]) ->
 def _flattened(content: Content, field: str, prefix: str, role: str) -> tuple[Message, ...] | None:
     """``gen_ai.prompt.0.role`` and so on: OpenLLMetry until 0.50, LiteLLM."""
     items = unflatten(content.attributes, prefix)
+    if items:
+        content.flattened(field)
     for item in items:
         if is_object(item):
             content.hidden(field, item.get("content"))

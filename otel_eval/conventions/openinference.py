@@ -158,6 +158,7 @@ def _messages(content: Content, direction: str) -> tuple[Message, ...] | None:
     for item in flat:
         content.hidden(direction, item.get("content"))
     if flat:
+        content.flattened(direction)
         return read_messages(flat, "user" if direction == "input" else "assistant")
     prompts = unflatten(content.attributes, "llm.prompts." if direction == "input" else "llm.choices.")
     texts = [_completion_text(item) for item in prompts if is_object(item)]

@@ -173,7 +173,7 @@ def _reply(evidence: Evidence, failure: Failure | None) -> str | None:
         if said is not None:
             return said
     calls = sorted(evidence.calls, key=lambda call: (call.node.ended_ns, call.node.order), reverse=True)
-    if calls and calls[0].facts.output is None and any(mark.field == "output" for mark in calls[0].facts.marks):
+    if calls and not calls[0].output and any(mark.field == "output" for mark in calls[0].facts.marks):
         return None  # what was said last is hidden or cut: what was said before it is no reply
     for call in calls:
         text = final_text(call.output)

@@ -21,6 +21,7 @@ from otel_eval.assemble.transcript import (
     turn_of,
 )
 from otel_eval.conventions.facts import Facts, Kind
+from otel_eval.conventions.messages import asks
 from otel_eval.conventions.trouble import is_programs_own
 from otel_eval.identity import interaction_id
 from otel_eval.interaction import Attachment, Failure, Interaction, Link, Message, ToolCall, Usage
@@ -121,7 +122,7 @@ def interaction_of(evidence: Evidence) -> Interaction:
 
 def turn_asked(evidence: Evidence) -> Turn:
     """What was asked: as the frames say outright, in their messages, in the first model call's, in a step's."""
-    named = _first(facts.asked for facts in evidence.frame_facts())
+    named = _asked_outright(evidence)
     sources = [(facts.input, facts.new_from) for facts in evidence.frame_facts() if facts.input]
     sources += [(call.facts.input, call.facts.new_from) for call in evidence.calls if call.facts.input]
     attached = tuple(item for facts in evidence.frame_facts() for item in facts.attachments)
@@ -146,6 +147,30 @@ def turn_asked(evidence: Evidence) -> Turn:
         if named is None:
             named = _first(facts.prompt for facts in evidence.all_facts())
     return Turn(asked=named, history=_earlier(evidence, named), attachments=attached)
+
+
+def _asked_outright(evidence: Evidence) -> str | None:
+    """What an agent's span, or a frame around it, says was asked.
+
+    A frame is often a traced function of the program, which may have been given an id: a single word there is no question
+    if the model was told others.
+    """
+    for facts in evidence.frame_facts():
+        if facts.asked is None:
+            continue
+        if facts.kind is not Kind.WORKFLOW or len(facts.asked.split()) > 1:
+            return facts.asked
+        told = _told_by_users(evidence)
+        if not told or any(facts.asked.strip() in text for text in told):
+            return facts.asked
+    return None
+
+
+def _told_by_users(evidence: Evidence) -> list[str]:
+    sources = [*evidence.frame_facts(), *(call.facts for call in evidence.calls[:1])]
+    messages = [message for facts in sources for message in facts.input or ()]
+    others = [facts.asked for facts in evidence.frame_facts() if facts.asked and facts.kind is not Kind.WORKFLOW]
+    return others + [message.text for message in messages if message.text and asks(message)]
 
 
 def _earlier(evidence: Evidence, asked: str | None) -> tuple[Message, ...]:

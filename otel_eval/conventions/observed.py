@@ -56,7 +56,7 @@ def _agent(observed: Observed, span: Span, content: Content) -> Facts:
     taken = Payload() if _absent(observed.taken) else input_of(observed.taken)
     given = Payload()
     if not _absent(observed.given):
-        given = output_of(observed.given, structured=observed.kind is not Kind.STEP, raw=observed.given_raw)
+        given = output_of(observed.given, structured=observed.kind is Kind.AGENT, raw=observed.given_raw)
     return Facts(
         kind=observed.kind,
         agent=_own_name(observed.name) if observed.kind is Kind.AGENT else observed.agent,

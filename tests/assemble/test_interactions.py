@@ -167,6 +167,16 @@ def test_the_history_is_what_the_model_was_shown() -> None:
     assert (wrapped.asked, wrapped.history) == ("second", ())
 
 
+@pytest.mark.parametrize(
+    ("taken", "asked"), [("req-1", "Where is order 81?"), ("81", "81"), ("Find order 81", "Find order 81")]
+)
+def test_an_id_that_a_frame_was_given_is_not_the_question(taken: str, asked: str) -> None:
+    """A traced function around an agent says what was asked, unless it is a word that the model was not told."""
+    frame = span("handle", attributes={"openinference.span.kind": "CHAIN", "input.value": taken})
+    found = only([frame, agent_span(parent=frame, asked="Where is order 81?")])
+    assert found.asked == asked
+
+
 def test_content_in_log_records_is_joined_in_any_order() -> None:
     """Messages in G2 log records, given before or after, complete the span that they name."""
     root = agent_span(asked=None, reply=None)

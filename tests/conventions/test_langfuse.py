@@ -154,3 +154,9 @@ def test_what_was_said_among_several_arguments(args: list[Any], asked: str | Non
     facts = read("agent", "shop", {"args": args, "kwargs": {}})
     said = facts.asked if facts.input is None else facts.input[-1].text
     assert said == asked
+
+
+def test_what_a_handler_returns_is_no_reply() -> None:
+    """A traced function's object is its own; an agent's is a structured reply."""
+    assert read("span", "handle", None, {"status": 200}).reply is None
+    assert read("agent", "shop", None, {"score": 1}).reply == '{"score": 1}'

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TypeVar, dataclass_transform
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from functools import cache
+from operator import attrgetter
+from typing import Any, TypeVar, dataclass_transform
 
 T = TypeVar("T")
 
@@ -16,3 +19,16 @@ def frozen(cls: type[T]) -> type[T]:
     Only for what stays between our own stages; what evaluators and other callers are handed is really frozen.
     """
     return dataclass(slots=True, kw_only=True, unsafe_hash=True)(cls)
+
+
+def changed(value: T, **changes: Any) -> T:
+    """As ``dataclasses.replace``, in a third of its time: 4 us for the facts of a span. Every field has to be in ``__init__``."""
+    names, values_of = reader_of(type(value))
+    return type(value)(**{**dict(zip(names, values_of(value), strict=True)), **changes})
+
+
+@cache
+def reader_of(cls: Any) -> tuple[tuple[str, ...], Callable[[Any], tuple[Any, ...]]]:
+    """The names of a dataclass's fields (at least two), and what reads them all from a value."""
+    names = tuple(each.name for each in fields(cls))
+    return names, attrgetter(*names)

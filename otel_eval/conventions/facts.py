@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields
 from enum import Enum, StrEnum
 from typing import Any, Final
 
-from otel_eval.frozen import frozen
+from otel_eval.frozen import frozen, reader_of
 from otel_eval.interaction import Attachment, Failure, GapKind, JsonValue, Message, TextPart, ToolCallPart, Usage
 from otel_eval.signals import LogRecord, Span
 
@@ -130,23 +130,23 @@ class Facts:
         )
 
 
-_UNTOLD: dict[str, Any] = {field.name: field.default for field in fields(Facts) if field.name != "kind"}
+_NAMES, _values_of = reader_of(Facts)
+_UNTOLD = tuple(field.default for field in fields(Facts))
 _JOINED = ("conventions", "marks", "cut", "pseudo_tools")
 
 
 def fill(facts: Facts, more: Facts) -> Facts:
     """``facts`` with its untold fields taken from ``more``; the kind stays that of ``facts``."""
-    values: dict[str, Any] = {"kind": facts.kind}
-    for name, untold in _UNTOLD.items():
+    values: dict[str, Any] = {  # the untold values are singletons
+        name: theirs if mine is untold else mine
+        for name, untold, mine, theirs in zip(_NAMES, _UNTOLD, _values_of(facts), _values_of(more), strict=True)
+    }
+    for name in _JOINED:
         mine, theirs = getattr(facts, name), getattr(more, name)
-        if name in _JOINED:
-            values[name] = mine + tuple(item for item in theirs if item not in mine) if theirs else mine
-        elif name == "usage":
-            values[name] = theirs if mine == untold else mine
-        else:  # the untold values are singletons
-            values[name] = theirs if mine is untold else mine
+        if mine and theirs:
+            values[name] = mine + tuple(item for item in theirs if item not in mine)
     if facts.usage == NO_USAGE:
-        values["aggregated"] = more.aggregated
+        values["usage"], values["aggregated"] = more.usage, more.aggregated
     if facts.input is not None:
         values["new_from"] = facts.new_from
     return Facts(**values)

@@ -7,7 +7,10 @@ read by :mod:`otel_eval.conventions.parts`. What is in nobody's shape is left ou
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Any
+
+import orjson
 
 from otel_eval.conventions.parts import read_parts, tool_call_of, tool_result_of
 from otel_eval.conventions.values import containers, is_object
@@ -77,7 +80,27 @@ def _each(items: Iterable[Any], default_role: str) -> list[Message]:
 
 
 def read_message(value: Mapping[str, Any], default_role: str = "user") -> Message:
-    """One message, in the shape of OpenAI (chat or responses), Anthropic, Gemini, Bedrock, LangChain, Vercel or OTel."""
+    """One message, in the shape of OpenAI (chat or responses), Anthropic, Gemini, Bedrock, LangChain, Vercel or OTel.
+
+    Each model call of a loop repeats the messages of the one before, and the agent's span all of them: two of three are
+    read already. To find one takes 1 us, to read it 10.
+    """
+    try:
+        encoded = orjson.dumps(value)
+    except (TypeError, RecursionError):  # a Python repr may hold what JSON does not
+        return _read(value, default_role)
+    return _known(encoded, default_role) if len(encoded) <= _REMEMBERED_BYTES else _read(value, default_role)
+
+
+@lru_cache(maxsize=4096)
+def _known(encoded: bytes, default_role: str) -> Message:
+    return _read(orjson.loads(encoded), default_role)
+
+
+_REMEMBERED_BYTES = 8192
+
+
+def _read(value: Mapping[str, Any], default_role: str) -> Message:
     value = _unwrapped(value)
     kind = value.get("type")
     if kind in ("function_call", "custom_tool_call", "tool_call") and "role" not in value:

@@ -7,7 +7,6 @@ A new convention is one module and one line here; users add theirs with the entr
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from functools import cache
 from importlib.metadata import entry_points
 
@@ -49,6 +48,7 @@ from otel_eval.conventions.cutting import tails_of
 from otel_eval.conventions.facts import Convention, Facts, Kind, Note, fill
 from otel_eval.conventions.offering import Offering
 from otel_eval.conventions.sessions import session_of, user_of
+from otel_eval.frozen import changed
 from otel_eval.identity import digest
 from otel_eval.signals import LogRecord, Span
 
@@ -113,7 +113,7 @@ class Registry:
             found = facts if found is None else fill(found, facts)
         if found is None or found.kind is Kind.OTHER:
             return None
-        return replace(
+        return changed(
             found,
             conventions=tuple(names),
             cut=tails_of(span),
@@ -131,7 +131,7 @@ class Registry:
             except RecursionError:
                 continue
             if facts is not None:
-                facts = replace(facts, conventions=(convention.name,))
+                facts = changed(facts, conventions=(convention.name,))
                 order = (record.time_ns, _rank(facts), digest(repr(facts)))
                 return Note(trace_id=record.trace_id, span_id=record.span_id, order=order, facts=facts)
         return None

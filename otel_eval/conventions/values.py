@@ -42,7 +42,14 @@ _STRING = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\"""", re.S)
 
 def is_placeholder(value: object) -> bool:
     """Whether the value only says that something was hidden."""
-    return isinstance(value, str) and (value.strip() in PLACEHOLDERS or _SCRUBBED.fullmatch(value.strip()) is not None)
+    if not isinstance(value, str) or len(value) > _LONGEST_PLACEHOLDER:
+        return False
+    stripped = value.strip()
+    return stripped in PLACEHOLDERS or _SCRUBBED.fullmatch(stripped) is not None
+
+
+_LONGEST_PLACEHOLDER = 200
+"""With blanks around it. Saves a scan of every longer text."""
 
 
 def text(value: object) -> str | None:

@@ -23,7 +23,11 @@ SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Instrument:
-    """One instrument. ``kind`` is ``counter``, ``histogram`` or ``gauge``."""
+    """One instrument. ``kind`` is ``counter``, ``histogram`` or ``gauge``.
+
+    ``born_with``: a label and its values; a counter's first measurement for any of them exports 0 for the others too.
+    Prometheus cannot see the increase of a series that is born with 1: a rare agent's first failure would be missing.
+    """
 
     name: str
     kind: str
@@ -31,6 +35,7 @@ class Instrument:
     description: str
     labels: tuple[str, ...] = ()
     buckets: tuple[float, ...] = ()
+    born_with: tuple[str, tuple[str, ...]] | None = None
 
 
 class Recorder(Protocol):
@@ -72,6 +77,7 @@ INSTRUMENTS: tuple[Instrument, ...] = (
         unit="{evaluation}",
         description="Evaluations that ended, each counted once, at its first verdict.",
         labels=EVALUATION_LABELS,
+        born_with=("otel_eval.outcome", ("passed", "failed", "inconclusive", "error")),
     ),
     Instrument(
         name="otel_eval.evaluation.score",

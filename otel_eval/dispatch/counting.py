@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from otel_eval.instruments import Recorder
 from otel_eval.interaction import Interaction
 from otel_eval.ledger import Backlog, Change, Stored
-from otel_eval.outcome import Evaluation
+from otel_eval.outcome import Errored, Evaluation, Inconclusive
 from otel_eval.record import EvaluationRecord
 
 
@@ -51,6 +51,12 @@ def _count_new(recorder: Recorder, record: EvaluationRecord) -> None:
     recorder.record("otel_eval.evaluation.duration", seconds, labels, judged=judged)
     if isinstance(record.outcome, Evaluation) and record.outcome.score is not None:
         recorder.record("otel_eval.evaluation.score", record.outcome.score, labels, judged=judged)
+    if isinstance(record.outcome, Inconclusive | Errored):
+        why = labels | {"otel_eval.reason": record.outcome.cause.value}
+        recorder.record("otel_eval.evaluation.without_verdict", 1, why, judged=judged)
+    cost = sum(call.cost_usd or 0 for call in record.judge_calls)
+    if cost > 0:
+        recorder.record("otel_eval.evaluation.cost", cost, labels)
 
 
 def _count_revised(recorder: Recorder, record: EvaluationRecord, previous: str) -> None:

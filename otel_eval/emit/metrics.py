@@ -45,6 +45,7 @@ class MeterRecorder:
         meter = self._provider.get_meter(SCOPE_NAME, version)
         self._instruments = {instrument.name: _make(meter, instrument) for instrument in INSTRUMENTS}
         self._bounds = _Bounds({"gen_ai.agent.name": max_agents}, max_values)
+        self._born: set[tuple[Any, ...]] = set()
 
     @classmethod
     def exporting(
@@ -76,11 +77,23 @@ class MeterRecorder:
         context = Context() if judged is None else _judged(judged)
         made = self._instruments[name]
         if instrument.kind == "counter":
+            if instrument.born_with is not None:
+                self._give_birth(made, instrument.name, *instrument.born_with, attributes)
             made.add(amount, attributes, context)
         elif instrument.kind == "histogram":
             made.record(amount, attributes, context)
         else:
             made.set(amount, attributes, context)
+
+    def _give_birth(
+        self, made: Any, name: str, label: str, values: tuple[str, ...], attributes: Mapping[str, str]
+    ) -> None:
+        """Export 0 for every value of the label, once for the other labels' values."""
+        family = (name, *sorted((key, value) for key, value in attributes.items() if key != label))
+        if family not in self._born and len(self._born) < MAX_SERIES:
+            self._born.add(family)
+            for value in values:
+                made.add(0, {**attributes, label: value}, Context())
 
     def flush(self) -> None:
         """Export now; blocks."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+
 import pytest
 from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 from opentelemetry.sdk.resources import Resource
@@ -58,8 +60,19 @@ def test_exemplars_carry_the_judged_span(sink, monkeypatch):
         recorder.record(name, 1, ONE | {"gen_ai.agent.name": "unjudged"})
     recorder.close()
     for name in ("otel_eval.evaluations", "otel_eval.evaluation.score", "otel_eval.evaluation.duration"):
-        assert sink.latest(name, gen_ai__agent__name="support").exemplars == (JUDGED,)
-        assert sink.latest(name, gen_ai__agent__name="unjudged").exemplars == ()
+        assert sink.latest(name, gen_ai__agent__name="support", otel_eval__outcome="passed").exemplars == (JUDGED,)
+        assert sink.latest(name, gen_ai__agent__name="unjudged", otel_eval__outcome="passed").exemplars == ()
+
+
+def test_all_outcomes_are_born_together():
+    """A rate over outcomes sees a rare agent's first failure: its series was there before, with 0."""
+    reader = InMemoryMetricReader()
+    recorder = MeterRecorder(reader, resource=Resource({}))
+    recorder.record("otel_eval.evaluations", 1, ONE)
+    recorder.record("otel_eval.evaluations", 1, ONE)
+    born = values(reader, "otel_eval.evaluations", "otel_eval.outcome")
+    assert born == {"passed": 2, "failed": 0, "inconclusive": 0, "error": 0}
+    recorder.close()
 
 
 def test_a_judged_span_with_malformed_ids_is_counted_all_the_same():
@@ -160,4 +173,7 @@ def metrics(data):
 def values(read, name, label="gen_ai.agent.name"):
     data = read.get_metrics_data() if isinstance(read, InMemoryMetricReader) else read
     (metric,) = [metric for metric in metrics(data) if metric.name == name]
-    return {point.attributes[label]: point.value for point in metric.data.data_points}
+    summed = defaultdict(float)
+    for point in metric.data.data_points:
+        summed[point.attributes[label]] += point.value
+    return dict(summed)

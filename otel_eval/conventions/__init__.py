@@ -13,6 +13,8 @@ A new convention is a module with a pure ``read(span) -> Facts | None`` and a ``
 * Messages come from ``messages.read_messages`` (any framework's shape), whatever a function took and returned from
   ``payloads.input_payload`` and ``output_payload``, a tool's from ``payloads.tool_arguments`` and ``tool_outcome``; flattened
   lists from ``values.unflatten``. Read attributes through ``content.Content``, which notes what is hidden or cut.
+* What a model's client returned, serialised whole, is read by ``answers``; tracers that record whatever functions took and
+  returned (Langfuse, MLflow, LangSmith) say only what is what, and ``observed`` reads it.
 * ``input`` is all that went in, with history; the assembler finds this turn. Say ``new_from`` only if the telemetry does.
   ``asked`` and ``reply`` are for texts that the convention names outright, ``prompt`` for a framework's wrapping of them.
 * A failed tool has an ``error``; what looks like a failure and is none sets ``control_flow``: ``trouble.py``.

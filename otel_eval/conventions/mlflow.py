@@ -66,7 +66,7 @@ def read(span: Span) -> Facts | None:
 
 def _as_operation(span: Span) -> Facts | None:
     """A type that the semantic conventions have no operation for, under its own name."""
-    operation = span.attributes.get("gen_ai.operation.name")
+    operation = text(span.attributes.get("gen_ai.operation.name"))
     if not span.scope.name.startswith(_SCOPE) or operation not in KINDS:
         return None
     return Facts(kind=KINDS[operation], failure=failure_of(span))  # the span is named after the operation, too

@@ -28,9 +28,17 @@ KEYS = (
     "tool.arguments", "traceloop.workflow.name", "crewai.crew.tasks_output", "crewai.event_name", "crewai.task.description",
     "haystack.agent.input", "haystack.agent.output", "haystack.component.output", "haystack.pipeline.input_data",
     "haystack.component.type", "messages", "response.message.blocks", "arguments",
+    "ai.operationId", "ai.prompt", "ai.prompt.messages", "ai.response.text", "ai.response.toolCalls", "ai.toolCall.args",
+    "mastra.span.type", "mastra.agent_run.input", "mastra.agent_run.output", "mastra.model_step.output", "mastra.metadata.body",
+    "genkit:type", "genkit:metadata:subtype", "genkit:name", "genkit:input", "genkit:output", "user_prompt", "tool_input",
+    "langfuse.observation.type", "langfuse.observation.input", "langfuse.observation.output", "langfuse.observation.usage_details",
+    "mlflow.spanType", "mlflow.spanInputs", "mlflow.spanOutputs", "mlflow.chat.tokenUsage", "langsmith.span.kind",
+    "langsmith.metadata.usage_metadata", "lmnr.span.type", "lmnr.span.input", "spring.ai.kind", "spring.ai.tool.call.result",
+    "span.type", "lk.chat_ctx", "lk.response.function_calls", "lk.function_tool.output", "input", "output",
 )  # fmt: skip
 WORDS = (
     "", "chat", "invoke_agent", "execute_tool", "AGENT", "LLM", "TOOL", "CHAIN", "user", "assistant", "tool", "text",
+    "ai.generateText", "ai.toolCall", "agent_run", "model_step", "flow", "model", "generation", "span", "interaction",
     "workflow", "task", "agent", "tool_call", "tool_call_response", "__REDACTED__", "{", "[1", '"', "42", "{'a': 1}", "null", "NaN", "\ud83d", "\x00",
 )  # fmt: skip
 FIELDS = (
@@ -54,6 +62,8 @@ SCOPES = (
     "", "pydantic-ai", "openinference.instrumentation.langchain", "openinference.instrumentation.llama_index",
     "openinference.instrumentation.smolagents", "opentelemetry.instrumentation.crewai",
     "opentelemetry.instrumentation.llamaindex", "@traceloop/instrumentation-langchain", "llamaindex.opentelemetry.tracer",
+    "com.anthropic.claude_code.tracing", "com.anthropic.sdk.python", "livekit-agents", "pipecat", "io.quarkus.opentelemetry",
+    "mlflow.tracing.provider",
 )  # fmt: skip
 spans = st.builds(
     lambda attributes, events, scope, name, number: Span(
@@ -79,6 +89,12 @@ spans = st.builds(
             "haystack.agent.run",
             "haystack.pipeline.run",
             "execute agent",
+            "agent_turn",
+            "llm_node",
+            "function_tool",
+            "llm",
+            "langchain4j.tools.f",
+            "claude_code.tool",
         )
     ),
     st.integers(1, 20),

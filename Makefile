@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: help demo test tools e2e lint format lock clean
+.PHONY: help demo test tools e2e lint lock
 
 help: ## list the verbs
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -28,17 +28,10 @@ tools: ## build the real collector, Jaeger and Prometheus for e2e, into a cache 
 e2e: $(READY) ## run the end-to-end tests on the real parts
 	$(BIN)/python -m pytest -rs tests/e2e
 
-lint: $(READY) ## ruff and mypy strict
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
+lint: $(READY) ## ruff and mypy strict; FIX=1 rewrites what can be rewritten
+	$(BIN)/ruff check $(if $(FIX),--fix) .
+	$(BIN)/ruff format $(if $(FIX),,--check) .
 	$(BIN)/mypy
-
-format: $(READY) ## rewrite to the format that lint checks
-	$(BIN)/ruff check --fix .
-	$(BIN)/ruff format .
 
 lock: ## lock the newest versions that pyproject.toml allows (needs uv)
 	uv pip compile --quiet --universal --python-version 3.11 --extra dev --no-emit-index-url --no-emit-find-links --no-annotate --no-header -o requirements.lock --upgrade pyproject.toml
-
-clean: ## remove what the other verbs made
-	rm -rf $(VENV) dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis

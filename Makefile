@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: help demo test tools e2e lint lock
+.PHONY: help demo test tools e2e llm lint lock
 
 help: ## list the verbs
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -27,6 +27,10 @@ tools: ## build the real collector, Jaeger and Prometheus for e2e, into a cache 
 
 e2e: $(READY) ## run the end-to-end tests on the real parts
 	$(BIN)/python -m pytest -rs tests/e2e
+
+llm: $(READY) ## have judges ask a small real model (built outside the repository) and hold what they record against its answers
+	@PYTHON=$(PYTHON) bash tests/llm/install-model.sh
+	@$(BIN)/python -m tests.llm
 
 lint: $(READY) ## ruff and mypy strict; FIX=1 rewrites what can be rewritten
 	$(BIN)/ruff check $(if $(FIX),--fix) .

@@ -110,7 +110,7 @@ class LitellmModel:
         except TimeoutError as error:
             raise self._down(f"no answer within {timeout:g} s", cause=Cause.JUDGE_TIMEOUT) from error
         except Exception as error:
-            raise self._mapped(litellm, error) from error
+            raise self._mapped(litellm, error, form) from error
 
     def _arguments(self, request: ModelRequest, form: str) -> dict[str, Any]:
         settings = self._settings
@@ -164,7 +164,7 @@ class LitellmModel:
         cost = getattr(response, "_hidden_params", {}).get("response_cost")
         return float(cost) if cost else listed.cost(tokens_in or 0, tokens_out or 0)
 
-    def _mapped(self, litellm: Any, error: Exception) -> Exception:
+    def _mapped(self, litellm: Any, error: Exception, form: str) -> Exception:
         if isinstance(error, JudgeError):
             return error
         reason = self._reason(error)
@@ -173,7 +173,8 @@ class LitellmModel:
         if isinstance(error, litellm.ContextWindowExceededError | litellm.ContentPolicyViolationError):
             return JudgeError(reason)
         status = getattr(error, "status_code", None)
-        if status in _REFUSED_FORMAT:
+        # llama-cpp-python's server says 500 of a format that it does not know, and names the field.
+        if status in _REFUSED_FORMAT or (form != "text" and "response_format" in str(error)):
             return _FormatRefused(reason)
         if (
             isinstance(error, litellm.APIConnectionError)

@@ -37,6 +37,8 @@ def load() -> Any:
 def _imported() -> Any:
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
     os.environ.setdefault("LITELLM_LOCAL_ANTHROPIC_BETA_HEADERS", "True")
+    # A call that is cancelled at its very start leaves one of litellm's own coroutines behind; nobody could act on that.
+    warnings.filterwarnings("ignore", r"coroutine '\w+\.acompletion' was never awaited", RuntimeWarning)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of pydantic, about litellm's own types: nothing that a user could act on
         import litellm

@@ -23,8 +23,10 @@ def frozen(cls: type[T]) -> type[T]:
 
 def changed(value: T, **changes: Any) -> T:
     """As ``dataclasses.replace``, in a third of its time: 4 us for the facts of a span. Every field has to be in ``__init__``."""
-    names, values_of = reader_of(type(value))
-    return type(value)(**{**dict(zip(names, values_of(value), strict=True)), **changes})
+    cls: Any = type(value)
+    names, values_of = reader_of(cls)
+    made: T = cls(**{**dict(zip(names, values_of(value), strict=True)), **changes})
+    return made
 
 
 @cache

@@ -7,7 +7,7 @@ pure; so is :func:`collect`, which makes one set of whatever came, in any order 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from otel_eval.conventions import registry
@@ -95,20 +95,40 @@ def join(record: LogRecord) -> Note | None:
 
 
 def collect(nodes: Iterable[Node], notes: Iterable[Note] = ()) -> list[Node]:
-    """One node for each span, with what log records say of it, in a total order.
+    """One node for each span, with what log records say of it, in a total order."""
+    return sorted(unique(nodes, notes).values(), key=lambda node: node.order)
+
+
+def telling(nodes: Mapping[tuple[str, str], Node]) -> Collection[Node]:
+    """The nodes that have facts, and all above them. Whatever is not above an agent's span changes nothing."""
+    kept: dict[tuple[str, str], Node] = {}
+    for key, node in nodes.items():
+        if node.facts is None:
+            continue
+        above: Node | None = node
+        while above is not None and key not in kept:
+            kept[key] = above
+            key = above.trace_id, above.parent_id or ""
+            above = nodes.get(key)
+    return kept.values()
+
+
+def unique(nodes: Iterable[Node], notes: Iterable[Note] = ()) -> dict[tuple[str, str], Node]:
+    """One node for each span, by its key, with what log records say of it.
 
     Of a span that came twice with different content the one that ended last counts. A note of a span that never came
     is left out.
     """
-    unique: dict[tuple[str, str], Node] = {}
+    found: dict[tuple[str, str], Node] = {}
     for node in nodes:
-        known = unique.get(node.key)
+        key = node.trace_id, node.span_id
+        known = found.get(key)
         if known is None or (known is not node and known != node and _rank(known) < _rank(node)):
-            unique[node.key] = node
+            found[key] = node
     for key, told in _by_span(notes).items():
-        if key in unique and not unique[key].left_out:
-            unique[key] = _noted(unique[key], told)
-    return sorted(unique.values(), key=lambda node: node.order)
+        if key in found and not found[key].left_out:
+            found[key] = _noted(found[key], told)
+    return found
 
 
 def _rank(node: Node) -> tuple[int, bool, str]:

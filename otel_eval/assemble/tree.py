@@ -15,9 +15,16 @@ class Tree:
         given = self.given = tuple(sorted(nodes, key=lambda node: node.order))
         self.known = frozenset(node.span_id for node in given)
         by_id = {node.span_id: node for node in given}
-        out = {node.span_id for node in given if node.left_out or _below_left_out(node, by_id)}
-        self.by_id = {span_id: node for span_id, node in by_id.items() if span_id not in out}
-        self._parents = {node.span_id: self._safe_parent(node) for node in self.by_id.values()}
+        if any(node.left_out for node in given):
+            by_id = {id_: node for id_, node in by_id.items() if not (node.left_out or _below_left_out(node, by_id))}
+        self.by_id = by_id
+        self._parents = {node.span_id: by_id.get(node.parent_id or "") for node in by_id.values()}
+        self._link()
+        if not self._is_whole():
+            self._parents = {node.span_id: self._safe_parent(node) for node in by_id.values()}
+            self._link()
+
+    def _link(self) -> None:
         self.children: dict[str, list[Node]] = {}
         self.roots: list[Node] = []
         for node in self.by_id.values():
@@ -26,6 +33,10 @@ class Tree:
                 self.roots.append(node)
             else:
                 self.children.setdefault(parent.span_id, []).append(node)
+
+    def _is_whole(self) -> bool:
+        """Whether every node hangs below a root: else some are one another's parents."""
+        return len(self.roots) + sum(1 for root in self.roots for _ in self.below(root)) == len(self.by_id)
 
     def _safe_parent(self, node: Node) -> Node | None:
         """The parent; of spans that are one another's parents the first, an agent's if there is one, is a root."""

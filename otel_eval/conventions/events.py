@@ -101,7 +101,8 @@ def _prompt(raw: Any, body: Mapping[str, Any], content: Content) -> Facts:
 def _mark_hidden(field: str, body: Mapping[str, Any], content: Content) -> None:
     message = body.get("message")
     for raw in (body.get("content"), message, message.get("content") if is_object(message) else None):
-        content.hidden(field, raw)
+        if not content.hidden(field, raw):
+            content.cut(field, raw)
 
 
 def follow(first: Facts, second: Facts) -> Facts:

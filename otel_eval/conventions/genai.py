@@ -8,6 +8,7 @@ Source: semantic conventions 1.26 to 1.41 and semantic-conventions-genai (2026);
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -266,8 +267,11 @@ def _tool_events(told: Facts) -> Facts:
             arguments = part.result
     for message in told.output or ():
         found = results_in(message)
-        result = found[0].result if found else decode_leniently(message.text)
-    return Facts(kind=Kind.TOOL, arguments=arguments, result=result, marks=told.marks)
+        if found or message.text is not None:
+            result = found[0].result if found else decode_leniently(message.text)
+    fields = {"input": "arguments", "output": "result"}
+    marks = tuple(replace(mark, field=fields.get(mark.field, mark.field)) for mark in told.marks)
+    return Facts(kind=Kind.TOOL, arguments=arguments, result=result, marks=marks)
 
 
 CONVENTION = Convention(

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from otel_eval.conventions import google_adk
 from otel_eval.conventions.answers import answer_id, answer_messages
 from otel_eval.conventions.content import Content, usage_of
 from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind, Missing
@@ -135,6 +136,8 @@ def _model(span: Span, content: Content) -> Facts:
         inputs = read_messages(request) or None
     if (outputs is None or not any(message.parts for message in outputs)) and answer is not None:
         outputs = answer_messages(answer) or outputs
+    if any(key.startswith("gcp.vertex.agent.") for key in attributes):
+        inputs = google_adk.own(inputs)
     return Facts(
         kind=Kind.MODEL,
         agent=text(attributes.get("agent.name")),

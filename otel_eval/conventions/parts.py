@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from otel_eval.conventions.values import containers, is_object, is_placeholder, plain
+from otel_eval.conventions.values import containers, is_object, is_placeholder, looks_cut, plain
 from otel_eval.interaction import (
     Attachment,
     JsonValue,
@@ -16,13 +17,14 @@ from otel_eval.interaction import (
     ToolResultPart,
 )
 
+_BLOCKS_START = re.compile(r'\[\s*\{\s*"(?:type|text|content|toolUse|toolResult|reasoningContent)"')
 _MEDIA = ("image", "video", "audio", "document", "file", "media")
 
 
 def read_parts(content: Any) -> tuple[Part, ...]:
     """The parts of a message's content: a text, one part, or a list of them. Unknown ones are left out."""
     if isinstance(content, str):
-        if is_placeholder(content):
+        if is_placeholder(content) or (_BLOCKS_START.match(content) is not None and looks_cut(content)):
             return ()
         blocks = containers(content) if content[:2] in ("[{", '{"') and _is_blocks(content) else content
         return (TextPart(text=content),) if isinstance(blocks, str) else read_parts(blocks)

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from reprlib import Repr
 from types import MappingProxyType
 from typing import Any
 
 from otel_eval.evaluators.contract import Evaluator
 from otel_eval.experiment.errors import InvalidExperiment
+
+_repr = Repr()
+_repr.maxother = _repr.maxstring = 80
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -57,23 +61,56 @@ class EvalCase:
 
 
 def checked_evaluators(evaluators: Iterable[Evaluator], where: str) -> tuple[Evaluator, ...]:
-    """The evaluators as a tuple. Raises InvalidExperiment for what is no evaluator, saying what it is instead."""
-    checked = tuple(evaluators)
+    """The evaluators as a tuple. Raises InvalidExperiment for what is no evaluator, or one that cannot say what it is."""
+    checked = _several(evaluators, f"{where}: evaluators are given as a list of them")
     for evaluator in checked:
         if not isinstance(evaluator, Evaluator):
-            hint = "; decorate it with @evaluator" if callable(evaluator) else ""
-            raise InvalidExperiment(f"{where}: {evaluator!r} is not an evaluator{hint}")
+            raise InvalidExperiment(f"{where}: {shown(evaluator)} is not an evaluator{_hint(evaluator)}")
+        _check_definition(evaluator, where)
     return checked
+
+
+def _hint(value: object) -> str:
+    if isinstance(value, type) and issubclass(value, Evaluator):
+        return f"; it is the class of one: {value.__name__}(…)"
+    if getattr(value, "__module__", "").startswith("otel_eval."):
+        return f"; call it: {value.__name__}(…)" if hasattr(value, "__name__") else ""
+    if isinstance(value, list | tuple | set):
+        return "; give its elements one by one"
+    return "; decorate it with @evaluator" if callable(value) else ""
+
+
+def _check_definition(evaluator: Evaluator, where: str) -> None:
+    """What every result is filed under has to be there before the first attempt costs anything."""
+    for name in ("id", "check", "version"):
+        try:
+            value = getattr(evaluator, name)
+        except Exception as error:  # a property of the user's class
+            kind = type(evaluator).__name__
+            raise InvalidExperiment(f"{where}: {kind} has no {name} ({type(error).__name__}: {error})") from error
+        if not isinstance(value, str) or not value.strip():
+            raise InvalidExperiment(f"{where}: the {name} of {type(evaluator).__name__} is a text, not {value!r}")
 
 
 def checked_cases(cases: Iterable[EvalCase]) -> tuple[EvalCase, ...]:
     """The cases as a tuple. Raises InvalidExperiment where two have the same id."""
-    checked = tuple(cases)
+    checked = _several(cases, "cases are given as a list of them")
     seen: set[str] = set()
     for case in checked:
         if not isinstance(case, EvalCase):
-            raise InvalidExperiment(f"{case!r} is not an EvalCase")
+            raise InvalidExperiment(f"{shown(case)} is not an EvalCase")
         if case.id in seen:
             raise InvalidExperiment(f"two cases have the id {case.id!r}: ids are unique")
         seen.add(case.id)
     return checked
+
+
+def shown(value: object) -> str:
+    """A value in a message: its repr, cut where an object tells its whole life."""
+    return _repr.repr(value)
+
+
+def _several(values: Iterable[Any], expected: str) -> tuple[Any, ...]:
+    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+        raise InvalidExperiment(f"{expected}, not {shown(values)}")
+    return tuple(values)

@@ -11,6 +11,8 @@
 
 from __future__ import annotations
 
+import math
+
 
 class ExperimentError(Exception):
     """The root of this area's errors."""
@@ -30,3 +32,9 @@ class UnreadableReport(ExperimentError, ValueError):
 
 class GateNotPassed(ExperimentError, AssertionError):
     """An experiment's gate did not pass; the message is the report."""
+
+
+def check_seconds(name: str, value: object) -> None:
+    """Raises InvalidExperiment for what is no time that something could be waited for."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
+        raise InvalidExperiment(f"{name} is a number of seconds above 0, not {value!r}")

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 from otel_eval.evaluators.contract import Evaluator
-from otel_eval.experiment.cases import EvalCase, checked_cases, checked_evaluators
-from otel_eval.experiment.errors import EventLoopRunning, InvalidExperiment
-from otel_eval.experiment.gates import Gate, all_cases_should_pass
+from otel_eval.experiment.cases import EvalCase, checked_cases, checked_evaluators, shown
+from otel_eval.experiment.errors import EventLoopRunning, InvalidExperiment, check_seconds
+from otel_eval.experiment.gates import Gate, all_cases_should_pass, decided
 from otel_eval.experiment.progress import Progress
 from otel_eval.experiment.report import Report
 from otel_eval.experiment.telemetry import InProcess, Telemetry
@@ -25,11 +25,12 @@ class Experiment:
 
     ``evaluators`` check every case, beside the case's own. Each case runs ``repeat`` times, up to ``concurrency`` attempts
     at a time. ``reply`` takes the text out of what the agent returns; without it, it is the text itself. ``prepare`` is
-    called (and awaited) with the case before each attempt. An attempt's agent may take ``timeout`` seconds. ``telemetry``
-    says where the agent's spans are read: :class:`InProcess`, or :class:`~otel_eval.experiment.wire.OverOtlp`. ``config``
+    called (and awaited) with the case before each attempt. An attempt's agent may take ``timeout`` seconds, each evaluator
+    ``evaluator_timeout`` seconds over one attempt; past that it is an error of its own result alone. ``telemetry`` says where the agent's spans are read: :class:`InProcess`, or :class:`~otel_eval.experiment.wire.OverOtlp`. ``config``
     (a path or a read configuration) adds the evaluators that it binds to the agent by name.
 
-    Raises InvalidExperiment for cases with the same id and for numbers out of range.
+    Raises InvalidExperiment for cases with the same id, for numbers out of range and for settings of a wrong kind: before
+    the first attempt, since attempts cost time and money.
     """
 
     cases: Iterable[EvalCase]
@@ -41,6 +42,7 @@ class Experiment:
     reply: Callable[[Any], Any] | None = None
     prepare: Callable[[EvalCase], Any] | None = None
     timeout: float | None = None
+    evaluator_timeout: float | None = None
     telemetry: Telemetry = field(default_factory=InProcess)
     config: Any = None
     name: str = "experiment"
@@ -52,13 +54,28 @@ class Experiment:
         for name, value in (("repeat", self.repeat), ("concurrency", self.concurrency)):
             if isinstance(value, bool) or not isinstance(value, int) or value < 1:
                 raise InvalidExperiment(f"{name} is a whole number from 1, not {value!r}")
+        for name, seconds in (("timeout", self.timeout), ("evaluator_timeout", self.evaluator_timeout)):
+            if seconds is not None:
+                check_seconds(name, seconds)
         if not callable(self.agent):
-            raise InvalidExperiment(f"the agent is a function from a command to a reply, not {self.agent!r}")
+            hint = ""
+            if callable(getattr(self.agent, "run", None)):
+                hint = ", such as lambda command: agent.run(command)"
+            raise InvalidExperiment(f"the agent is a function from a command to a reply{hint}; not {shown(self.agent)}")
+        for name in ("reply", "prepare", "progress"):
+            if (function := getattr(self, name)) is not None and not callable(function):
+                raise InvalidExperiment(f"{name} is a function, not {shown(function)}")
         if not isinstance(self.gate, Gate):
-            raise InvalidExperiment(f"a gate is a Gate, not {self.gate!r}")
+            hint = f"; call it: {self.gate.__name__}(…)" if callable(self.gate) else ""
+            raise InvalidExperiment(f"a gate is a Gate, not {shown(self.gate)}{hint}")
+        if not callable(getattr(self.telemetry, "open", None)):
+            raise InvalidExperiment(f"telemetry is InProcess(…) or OverOtlp(…), not {shown(self.telemetry)}")
+        if not isinstance(self.name, str) or not self.name.strip():
+            raise InvalidExperiment(f"an experiment's name is a text, not {self.name!r}")
 
     def run(self) -> Report:
         """Run it to the end. Raises EventLoopRunning where an event loop runs already."""
+        __tracebackhide__ = True
         try:
             asyncio.get_running_loop()
         except RuntimeError:
@@ -70,7 +87,7 @@ class Experiment:
         from otel_eval.experiment.runner import Run  # with the assembler: not needed to say what an experiment is
 
         attempts = await Run(self).attempts()
-        return Report(name=self.name, attempts=attempts, gate=self.gate.decide(attempts))
+        return Report(name=self.name, attempts=attempts, gate=decided(self.gate, attempts))
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,9 @@ import abc
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from otel_eval.evaluators.contract import Evaluator
 from otel_eval.experiment.errors import InvalidExperiment
-from otel_eval.experiment.results import SETUP, TARGET, Attempt, Status, Tally, cases_of, tally
+from otel_eval.experiment.results import OWN_CHECKS, SETUP, TARGET, Attempt, Status, Tally, cases_of, tally
 from otel_eval.experiment.wilson import lower_bound, results_needed
 
 
@@ -48,6 +49,18 @@ class Gate(abc.ABC):
         return _Both((*_parts(self), *_parts(other)))
 
 
+def decided(gate: Gate, attempts: Sequence[Attempt]) -> GateResult:
+    """What the gate decides. One that breaks has not passed, and says so: the attempts are paid for, and are kept."""
+    try:
+        result = gate.decide(attempts)
+        if isinstance(result, GateResult):
+            return result
+        broke = f"it returned {type(result).__name__}, not a GateResult"
+    except Exception as error:  # noqa: BLE001 - a gate of the user's own
+        broke = f"{type(error).__name__}: {error}"
+    return GateResult(gate=type(gate).__name__, passed=False, detail=f"the gate broke: {broke}", decided=False)
+
+
 def all_cases_should_pass() -> Gate:
     """Every attempt of every case passed. The default."""
     return _AllCases()
@@ -65,14 +78,16 @@ def pass_rate_should_be_at_least(
 
     ``of`` is an evaluator's id, a check or a class. Fewer than ``min_conclusive`` passed or failed results (or attempts), or
     less than ``min_coverage`` of what was to be judged: not passed. With ``confidence`` (0.95) the one-sided Wilson lower bound of
-    the rate has to reach ``rate``, not the rate itself. Raises InvalidExperiment for a number outside its range.
+    the rate has to reach ``rate``, not the rate itself. Raises InvalidExperiment for a number outside its range, and for an
+    ``of`` that could name no evaluator.
     """
     _check_share("rate", rate)
     _check_share("min_coverage", min_coverage)
     if isinstance(min_conclusive, bool) or not isinstance(min_conclusive, int) or min_conclusive < 1:
         raise InvalidExperiment(f"min_conclusive is a whole number from 1, not {min_conclusive!r}")
-    if confidence is not None and not 0.5 <= confidence < 1:
+    if confidence is not None and (not _is_number(confidence) or not 0.5 <= confidence < 1):
         raise InvalidExperiment(f"confidence is from 0.5 to below 1, not {confidence!r}")
+    _check_of(of)
     if of is None:
         return _AttemptRate(rate, min_conclusive, min_coverage, confidence)
     return _ResultRate(rate, of, min_conclusive, min_coverage, confidence)
@@ -155,7 +170,8 @@ class _ResultRate(Gate):
         counted = tally(attempts, self.of)
         aside = _aside(counted)
         if not counted.conclusive:
-            return _undecided(self, f"{self.label} judged no case, so its rate cannot be read{aside}")
+            known = _aside_known(attempts, self.of)
+            return _undecided(self, f"{self.label} judged no case, so its rate cannot be read{aside}{known}")
         if counted.conclusive < self.min_conclusive:
             had = _count(counted.conclusive, "conclusive result")
             return _undecided(self, f"{self.label} has {had}, required {self.min_conclusive}{aside}")
@@ -293,6 +309,29 @@ def _undecided(gate: Gate, detail: str) -> GateResult:
     return GateResult(gate=gate.name, passed=False, detail=detail, decided=False)
 
 
+def _aside_known(attempts: Sequence[Attempt], of: str | type) -> str:
+    """The evaluators that there are, where none is called so: a slip of the pen must not read like missing evidence."""
+    refs = {ref.id: ref for attempt in attempts for ref in attempt.planned}
+    refs |= {result.evaluator.id: result.evaluator for attempt in attempts for result in attempt.results}
+    refs = {name: ref for name, ref in refs.items() if ref.check not in OWN_CHECKS}
+    if not refs or any(ref.matches(of) for ref in refs.values()):
+        return ""
+    names = list(refs)
+    return f"; there were {', '.join(names[:5])}{', …' if len(names) > 5 else ''}"
+
+
+def _check_of(of: object) -> None:
+    if isinstance(of, Evaluator):
+        raise InvalidExperiment(f"of is an evaluator's id, its check or its class: of={of.id!r}, not the evaluator")
+    named = isinstance(of, str) and of.strip()
+    if of is not None and not named and not (isinstance(of, type) and issubclass(of, Evaluator)):
+        raise InvalidExperiment(f"of is an evaluator's id, its check or its class, not {of!r}")
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
 def _check_share(name: str, value: float) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+    if not _is_number(value) or not 0 <= value <= 1:
         raise InvalidExperiment(f"{name} is a number from 0 to 1, not {value!r} (90 % is 0.9)")

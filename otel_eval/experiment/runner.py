@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from otel_eval.evaluators.contract import EvaluationContext, Evaluator
-from otel_eval.evaluators.contract import run as evaluate
 from otel_eval.experiment.cases import EvalCase
 from otel_eval.experiment.current import CurrentAttempt, entered, new_attempt
 from otel_eval.experiment.errors import InvalidExperiment
+from otel_eval.experiment.judging import evaluate_within
 from otel_eval.experiment.observe import as_judged, differing, observe
 from otel_eval.experiment.plan import Configured
 from otel_eval.experiment.progress import Progress, reporting
@@ -94,17 +94,22 @@ class Run:
         judged = None
         if seen.interaction is not None:
             judged = as_judged(seen.interaction, job.case.command, answered.reply, attempt.session_id)
-        evaluators = self._evaluators(job.case, judged)
+        evaluators, clash = self._bound_evaluators(job.case, judged)
         stopped = _stopped(answered, judged, lambda: seen.missing or source.no_telemetry(attempt, evidence))
         results: tuple[Result, ...] = ()
+        notes = seen.notes
         if stopped is not None:
             results = (stopped,)
+        elif clash is not None:
+            results = (clash,)
         elif judged is not None:
             results = tuple(await asyncio.gather(*(self._evaluate(each, judged, job.case) for each in evaluators)))
+            if not evaluators:
+                notes = (*notes, "no evaluator was given, so nothing was judged")
         traced = None if seen.interaction is None else seen.interaction.reply
         return self._ended(
             job, attempt, started_ns, ended_ns=ended_ns, results=results, interaction=judged, evaluators=evaluators,
-            reply=answered.reply, traced_reply=differing(traced, answered.reply), notes=seen.notes,
+            reply=answered.reply, traced_reply=differing(traced, answered.reply), notes=notes,
         )  # fmt: skip
 
     async def _ask(self, source: Source, attempt: CurrentAttempt, case: EvalCase) -> Answered:
@@ -119,7 +124,12 @@ class Run:
             prepared = self._experiment.prepare(case)
             if inspect.isawaitable(prepared):
                 await prepared
-        except Exception as error:  # noqa: BLE001 - the user's function; the batch goes on without this attempt
+        except asyncio.CancelledError as error:
+            task = asyncio.current_task()
+            if task is None or task.cancelling():
+                raise
+            return Errored(reason=f"CancelledError: {error}".rstrip(": "), error_type="CancelledError")
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - the user's function; the batch goes on without this attempt
             return Errored(reason=f"{type(error).__name__}: {error}", error_type=type(error).__name__)
         return None
 
@@ -136,7 +146,7 @@ class Run:
             origin=Origin.OFFLINE,
             judges=self._configured.judges,
         )
-        outcome = await evaluate(evaluator, interaction, context)
+        outcome = await evaluate_within(evaluator, interaction, context, self._experiment.evaluator_timeout)
         return Result(
             evaluator=_ref(evaluator),
             outcome=outcome,
@@ -144,6 +154,15 @@ class Run:
             started_ns=started_ns,
             ended_ns=time.time_ns(),
         )
+
+    def _bound_evaluators(
+        self, case: EvalCase, interaction: Interaction | None
+    ) -> tuple[tuple[Evaluator, ...], Result | None]:
+        """With the configuration's for this agent, known only now: a clash with those is this attempt's trouble alone."""
+        try:
+            return self._evaluators(case, interaction), None
+        except InvalidExperiment as error:
+            return self._evaluators(case), _own(SETUP, Errored(reason=str(error), error_type="InvalidExperiment"))
 
     def _evaluators(self, case: EvalCase, interaction: Interaction | None = None) -> tuple[Evaluator, ...]:
         """Those of the experiment, the case's, the configuration's for this agent; the same one said twice runs once."""

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from otel_eval.experiment.current import CurrentAttempt
+from otel_eval.experiment.errors import InvalidExperiment, check_seconds
 from otel_eval.experiment.evidence import Evidence
 
 
@@ -93,6 +94,13 @@ class InProcess:
     logger_provider: Any = None
     patience: float = 10.0
 
+    def __post_init__(self) -> None:
+        for name, method in (("tracer_provider", "get_tracer"), ("logger_provider", "get_logger")):
+            provider = getattr(self, name)
+            if provider is not None and not callable(getattr(provider, method, None)):
+                raise InvalidExperiment(f"{name} is an OpenTelemetry provider, not {provider!r}")
+        check_seconds("patience", self.patience)
+
     @asynccontextmanager
     async def open(self, *, exclusive: bool) -> AsyncIterator[Source]:
         """Add our processors to the providers, once; they do nothing between attempts."""
@@ -137,6 +145,6 @@ def strayed(evidence: Evidence) -> str:
     if not evidence.strays:
         return ""
     return (
-        f"{evidence.strays} spans began traces of their own, without the session id of an attempt, while several attempts "
+        f"{evidence.strays} span{'s' if evidence.strays > 1 else ''} began traces of their own, without the session id of an attempt, while several attempts "
         "ran: set concurrency=1, or current_attempt().session_id as the conversation's id"
     )

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from otel_eval.experiment.current import CurrentAttempt
+from otel_eval.experiment.errors import check_seconds
 from otel_eval.experiment.evidence import Attribution, Evidence
 from otel_eval.experiment.telemetry import Source, Watching, strayed
 
@@ -32,6 +33,10 @@ class OverOtlp:
     http: str = "127.0.0.1:0"
     settle: float = 0.5
     patience: float = 10.0
+
+    def __post_init__(self) -> None:
+        check_seconds("settle", self.settle)
+        check_seconds("patience", self.patience)
 
     @asynccontextmanager
     async def open(self, *, exclusive: bool) -> AsyncIterator[Source]:

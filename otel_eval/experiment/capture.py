@@ -26,6 +26,8 @@ from otel_eval.experiment.evidence import Attribution
 from otel_eval.experiment.propagation import below
 from otel_eval.signals import LogRecord, Resource, Scope, Span, SpanEvent, SpanLink
 
+_LAST_TRACE_ID = 2**128 - 1
+"""The one that a sampler by ratio lets through last."""
 _STATUS = {"UNSET": "unset", "OK": "ok", "ERROR": "error"}
 
 
@@ -47,16 +49,22 @@ class Capture:
             return f"no provider of the OpenTelemetry SDK: the tracer provider is {kind}, which records nothing"
         if (sampler := self._dropping_sampler(attempt)) is not None:
             return f"the sampler {sampler} drops the agent's spans although their parent is sampled"
-        return (
+        unseen = (
             "the agent wrote no span to this tracer provider: it is not instrumented, or it is instrumented with another "
             "provider (give it to the experiment)"
         )
+        if (sampler := self._dropping_sampler(None)) is not None:
+            unseen += f"; or it began a trace of its own, as in a new thread, where the sampler {sampler} may drop it"
+        return unseen
 
-    def _dropping_sampler(self, attempt: CurrentAttempt) -> str | None:
+    def _dropping_sampler(self, attempt: CurrentAttempt | None) -> str | None:
+        """The sampler that drops a span of this attempt; None: that may drop one that begins a trace."""
         sampler = getattr(self._tracers, "sampler", None)
         if sampler is None:
             return None
-        result = sampler.should_sample(below(attempt), int(attempt.trace_id, 16), "invoke_agent")
+        parent = context.Context() if attempt is None else below(attempt)
+        trace_id = _LAST_TRACE_ID if attempt is None else int(attempt.trace_id, 16)
+        result = sampler.should_sample(parent, trace_id, "invoke_agent")
         return str(sampler.get_description()) if result.decision is Decision.DROP else None
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from otel_eval.signals import LogRecord, Span
@@ -191,5 +191,4 @@ def _below(owner: Evidence, span: Span) -> Span:
     """The span with the attempt's own parent taken off: that one is never exported, so it would be missed for ever."""
     if span.parent_id != owner.root_span_id:
         return span
-    fields = {name: getattr(span, name) for name in Span.__slots__}
-    return Span(**{**fields, "parent_id": None, "parent_is_remote": None})
+    return replace(span, parent_id=None, parent_is_remote=None)

@@ -108,13 +108,29 @@ def _sum(a: Totals, b: Totals) -> Totals:
 
 
 def _no_agent(evidence: Evidence) -> str:
+    unended = _count(len(evidence.open), "span")
     if not evidence.spans and not evidence.logs:
-        return ""
+        if not evidence.open:
+            return ""
+        return (
+            f"{unended} started and had not ended when the attempt did: the agent works on after it returned, or never ends "
+            "its spans"
+        )
     names = list(dict.fromkeys(span.name for span in evidence.spans))
     shown = ", ".join(names[:5]) + (", …" if len(names) > 5 else "")
     spans = (
-        f"{len(evidence.spans)} spans came ({shown})" if names else f"{len(evidence.logs)} log records came, no span"
+        f"{_count(len(evidence.spans), 'span')} came ({shown})"
+        if names
+        else f"{_count(len(evidence.logs), 'log record')} came, no span"
     )
+    if evidence.open:
+        return f"{spans}, but no agent's or model's; {unended} had not ended when the attempt did"
+    known = {span.span_id for span in evidence.spans}
+    if any(span.parent_id is not None and span.parent_id not in known for span in evidence.spans):
+        return (
+            f"{spans}, but no agent's or model's: the spans that they are below never came; the agent died before they ended, "
+            "or exports them elsewhere"
+        )
     return f"{spans}, but none is an agent's or a model's: the agent's framework is not instrumented"
 
 
@@ -125,8 +141,12 @@ def _notes(evidence: Evidence) -> tuple[str, ...]:
     if evidence.by_time:
         notes.append(f"{_traces(len(evidence.by_time))} of its own joined because it started during the attempt")
     if evidence.open:
-        notes.append(f"{len(evidence.open)} spans had not ended when the attempt did")
+        notes.append(f"{_count(len(evidence.open), 'span')} had not ended when the attempt did")
     return tuple(notes)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _traces(count: int) -> str:

@@ -93,7 +93,7 @@ def test_spans_without_an_agent_are_named():
             return "fine"
 
     assert run(agent, shop.telemetry).results[0].describe() == (
-        "INCONCLUSIVE telemetry: 1 spans came (GET /orders), but none is an agent's or a model's: "
+        "INCONCLUSIVE telemetry: 1 span came (GET /orders), but none is an agent's or a model's: "
         "the agent's framework is not instrumented"
     )
 
@@ -248,7 +248,7 @@ def test_a_span_that_never_ends_is_noted():
         shop.tracer.start_span("forgotten")
         return shop(command)
 
-    assert run(agent, telemetry).attempts[0].notes == ("1 spans had not ended when the attempt did",)
+    assert run(agent, telemetry).attempts[0].notes == ("1 span had not ended when the attempt did",)
 
 
 def test_content_that_comes_as_log_records_is_joined():
@@ -344,3 +344,48 @@ def traced(shop: Shop, command: str, session: str) -> str:
     with shop.invocation(command, command, session=session, context=NEW_ROOT):
         shop.call_tool("getOrder", {}, {})
     return command
+
+
+def test_an_agent_span_that_never_ended_is_not_called_missing_instrumentation():
+    """Something was seen starting: the report says that, and not that nothing is instrumented."""
+    shop = Shop()
+    telemetry = InProcess(tracer_provider=shop.tracers, logger_provider=shop.loggers, patience=0.05)
+
+    def agent(command: str) -> str:
+        shop.tracer.start_span("invoke_agent shop")
+        return "fine"
+
+    assert run(agent, telemetry).results[0].describe() == (
+        "INCONCLUSIVE telemetry: 1 span started and had not ended when the attempt did: the agent works on after it "
+        "returned, or never ends its spans"
+    )
+
+
+def test_a_tool_span_without_its_agents_is_not_called_missing_instrumentation():
+    """An agent that died left what had ended by then; the span that it is below never came."""
+    shop = Shop()
+    telemetry = InProcess(tracer_provider=shop.tracers, logger_provider=shop.loggers, patience=0.05)
+
+    def agent(command: str) -> str:
+        with trace.use_span(shop.tracer.start_span("invoke_agent shop"), end_on_exit=False):
+            shop.call_tool("getOrder", {}, "ok")
+        return "fine"
+
+    assert run(agent, telemetry).results[0].describe() == (
+        "INCONCLUSIVE telemetry: 1 span came (execute_tool getOrder), but no agent's or model's; 1 span had not ended when "
+        "the attempt did"
+    )
+
+
+def test_a_sampler_that_drops_traces_of_the_agents_own_is_named():
+    """A thread begins a trace of its own, which ParentBased samples by its root sampler."""
+    shop = Shop(sampler=ParentBased(ALWAYS_OFF))
+
+    def agent(command: str) -> str:
+        thread = threading.Thread(target=lambda: shop.tracer.start_span("invoke_agent shop").end())
+        thread.start()
+        thread.join()
+        return "fine"
+
+    described = run(agent, shop.telemetry).results[0].describe()
+    assert "or it began a trace of its own, as in a new thread, where the sampler ParentBased{" in described

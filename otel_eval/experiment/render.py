@@ -24,6 +24,7 @@ _COLORS = {
 }
 _WORD_COLORS = {"PASS": "32", "FAIL": "31", "INCONCLUSIVE": "33", "ERROR": "35"}
 _MAX_REPLY, _MAX_VALUE = 600, 200
+_NOT_CAPTURED = "(not captured)"
 _INDENT = "          "
 
 
@@ -82,7 +83,7 @@ def _tally(tally: Tally, paint: _Paint) -> str:
     else:
         rate = paint(f"{tally.rate:.2f}", "32" if tally.failed == 0 else "31")
         rate += f" ({tally.passed} of {tally.conclusive} passed)"
-    text = f"{rate}, {tally.inconclusive} inconclusive, {tally.errors} errors"
+    text = f"{rate}, {tally.inconclusive} inconclusive, {tally.errors} error{'' if tally.errors == 1 else 's'}"
     return f"{text}, not run in {tally.not_run}" if tally.not_run else text
 
 
@@ -137,7 +138,8 @@ def attempt_lines(attempt: Attempt) -> Iterator[str]:
     asked = attempt.command if interaction is None or interaction.asked is None else interaction.asked
     reply = attempt.reply if interaction is None else interaction.reply
     yield f"  asked: {_cut(asked, _MAX_REPLY)}"
-    yield f"  reply: {'(none)' if reply is None else _cut(reply, _MAX_REPLY)}"
+    none = "(none)" if interaction is None or interaction.gap("reply") is None else _NOT_CAPTURED
+    yield f"  reply: {none if reply is None else _cut(reply, _MAX_REPLY)}"
     if attempt.traced_reply is not None:
         yield f"  the trace's last text: {_cut(attempt.traced_reply, _MAX_REPLY)}"
     yield from _tools(interaction)
@@ -159,8 +161,17 @@ def _tools(interaction: Interaction | None) -> Iterable[str]:
 
 def _tool(call: ToolCall) -> str:
     arguments = "" if call.arguments is None else f" {_value(call.arguments)}"
-    result = f"failed: {_cut(call.error, _MAX_VALUE)}" if call.error is not None else _value(call.result)
-    return f"{_clean(call.name)}{arguments} -> {result}"
+    if call.arguments is None and call.gap("arguments") is not None:
+        arguments = f" {_NOT_CAPTURED}"
+    return f"{_clean(call.name)}{arguments} -> {_outcome(call)}"
+
+
+def _outcome(call: ToolCall) -> str:
+    if call.error is not None:
+        return f"failed: {_cut(call.error, _MAX_VALUE)}"
+    if call.result is None and call.gap("result") is not None:
+        return _NOT_CAPTURED
+    return _value(call.result)
 
 
 def _result(result: Result, paint: _Paint) -> str:

@@ -65,8 +65,9 @@ class Report:
 
     def check(self) -> Report:
         """The report itself where the gate passed. Raises GateNotPassed, an AssertionError, with the report as its text."""
+        __tracebackhide__ = True
         if not self.passed:
-            raise GateNotPassed("\n" + self.render(color=False))
+            raise GateNotPassed(f"{self.gate.detail}\n{self.render(color=False)}")
         return self
 
     def render(self, *, color: bool | None = None) -> str:

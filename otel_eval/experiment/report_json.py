@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 from collections.abc import Mapping
 from importlib import resources
 from typing import Any
@@ -20,6 +21,7 @@ from otel_eval.experiment.results import Attempt, EvaluatorRef, Result, Status
 from otel_eval.outcome import Cause, Errored, Evaluation, Failed, Inconclusive, Outcome, Passed
 from otel_eval.record import JudgeCall
 
+_SURROGATE = re.compile("[\ud800-\udfff]")
 FORMAT = "otel-eval-report"
 VERSION = 1
 
@@ -32,7 +34,8 @@ def schema() -> dict[str, Any]:
 
 def dump(report: Report) -> str:
     """The report as JSON text, indented."""
-    return json.dumps(to_dict(report), indent=2, ensure_ascii=False) + "\n"
+    text = json.dumps(to_dict(report), indent=2, ensure_ascii=False) + "\n"
+    return _SURROGATE.sub("\ufffd", text)  # half a character, as a cut stream leaves it, is in no encoding
 
 
 def to_dict(report: Report) -> dict[str, Any]:

@@ -11,7 +11,11 @@ from otel_eval.experiment.gates import all_cases_should_pass, pass_rate_should_b
 from otel_eval.experiment.report import Report
 from otel_eval.experiment.report_json import schema, to_dict
 from otel_eval.experiment.results import Attempt, EvaluatorRef, Result
+from otel_eval.interaction import Gap, GapKind, ToolCall
 from otel_eval.outcome import Failed, Passed
+from otel_eval.testing.interactions import interaction
+
+GATE = all_cases_should_pass().decide([])
 
 EXPECTED = """\
 support: NOT PASSED
@@ -190,3 +194,28 @@ def test_junit_survives_what_xml_cannot_hold():
 def test_evaluators_that_only_were_to_judge_are_listed():
     """An evaluator that never came to it is visible, in the order of the plan."""
     assert [ref.id for ref in mixed().evaluators] == ["looks-up-the-order", "polite"]
+
+
+def test_half_a_character_in_a_reply_spoils_neither_json_nor_junit():
+    """A stream that was cut within an emoji leaves a surrogate, which no encoding can write."""
+    report = Report(attempts=(Attempt(case_id="a", run=1, command="c", reply="done \ud83d"),), gate=GATE)
+    assert Report.from_json(report.to_json().encode()).attempts[0].reply == "done \ufffd"
+    report.to_junit().encode()
+    report.render().encode()
+
+
+def test_what_was_not_captured_of_a_tool_reads_so():
+    """Not as null, which a tool may well return."""
+    gaps = tuple(Gap(field=name, kind=GapKind.NOT_CAPTURED) for name in ("arguments", "result"))
+    calls = [ToolCall(name="unseen", gaps=gaps), ToolCall(name="nothing")]
+    seen = interaction(tool_calls=calls)
+    report = Report(attempts=(Attempt(case_id="a", run=1, command="c", interaction=seen),), gate=GATE)
+    assert "    unseen (not captured) -> (not captured)\n    nothing -> null" in report.render(color=False)
+
+
+def test_the_first_line_of_a_failed_check_says_what_was_not_reached():
+    """A test runner's summary shows that line alone."""
+    gate = pass_rate_should_be_at_least(0.9).decide([])
+    with pytest.raises(GateNotPassed) as raised:
+        Report(attempts=(), gate=gate).check()
+    assert str(raised.value).splitlines()[0] == "no attempt was made, so the pass rate cannot be read"

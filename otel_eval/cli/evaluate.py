@@ -6,6 +6,7 @@ import asyncio
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
 
@@ -13,7 +14,7 @@ import typer
 
 from otel_eval.assemble.assembler import assemble
 from otel_eval.cli.evaluations import write
-from otel_eval.cli.stored import ConfigOption, Format, FormatOption, configuration, fail
+from otel_eval.cli.stored import Format, FormatOption, configuration, fail
 from otel_eval.config import Config, ConfigError
 from otel_eval.dispatch.bindings import Reason
 from otel_eval.experiment.offline import judge
@@ -29,7 +30,12 @@ def evaluate(
     paths: Annotated[
         list[Path], typer.Argument(help="Files or folders of OTLP requests: .pb, .json, .jsonl.", metavar="PATH...")
     ],
-    config: ConfigOption = None,
+    config: Annotated[
+        Path | None,
+        typer.Option(
+            "--config", help="The configuration that binds evaluators to agents.  [default: ./otel-eval.yaml]"
+        ),
+    ] = None,
     evaluator: Annotated[
         list[str] | None, typer.Option("--evaluator", help="Only this evaluator; may be given again.", metavar="ID")
     ] = None,
@@ -47,11 +53,42 @@ def evaluate(
     Example: otel-eval evaluate --config otel-eval.yaml --format jsonl recordings/
     """
     settings = configuration(config)
-    records, unjudged = offline_records(paths, settings, only=evaluator, unsampled=unsampled, concurrency=concurrency)
-    write(records, format, sys.stdout)
-    if unjudged:
-        reasons = ", ".join(f"{count} {reason}" for reason, count in sorted(unjudged.items()))
+    judged = offline_records(paths, settings, only=evaluator, unsampled=unsampled, concurrency=concurrency)
+    if judged.records or format is not Format.TABLE:
+        write(judged.records, format, sys.stdout)
+    if not judged.records:
+        typer.echo(f"otel-eval: nothing was judged: {_why_nothing(judged, settings)}", err=True)
+    if judged.unjudged:
+        reasons = ", ".join(
+            f"{count} {_REASONS.get(reason, reason)}" for reason, count in sorted(judged.unjudged.items())
+        )
         typer.echo(f"otel-eval: evaluations that were not made: {reasons}", err=True)
+
+
+@dataclass(slots=True, kw_only=True)
+class Judged:
+    """What came of recordings: the records, how many evaluations were not made by reason, how many Interactions there were."""
+
+    records: list[EvaluationRecord] = field(default_factory=list)
+    unjudged: Counter[str] = field(default_factory=Counter)
+    interactions: int = 0
+
+
+_REASONS = {
+    Reason.FAILED.value: "of Interactions that failed (trigger_on_failure judges them)",
+    Reason.NESTED.value: "of sub-agents' Interactions (nested judges them)",
+    Reason.INCOMPLETE.value: "of incomplete Interactions (trigger_on_incomplete judges them)",
+    Reason.SAMPLED_OUT.value: "sampled out (--unsampled judges them)",
+}
+
+
+def _why_nothing(judged: Judged, settings: Config) -> str:
+    if not judged.interactions:
+        return "the recordings hold no Interaction of an agent"
+    if not settings.evaluators:
+        return "the configuration has no evaluators (--config names another)"
+    found = "1 Interaction" if judged.interactions == 1 else f"{judged.interactions} Interactions"
+    return f"no evaluator that was asked for is bound to the agents of the {found}, or all were left out"
 
 
 def offline_records(
@@ -61,8 +98,8 @@ def offline_records(
     only: Iterable[str] | None = None,
     unsampled: bool = False,
     concurrency: int = 8,
-) -> tuple[list[EvaluationRecord], Counter[str]]:
-    """The records of these recordings, and how many evaluations were not made, by reason. Exits for what is wrong."""
+) -> Judged:
+    """What comes of these recordings. Exits for what is wrong."""
     wanted = None if not only else frozenset(only)
     unknown = sorted((wanted or frozenset()) - settings.evaluators.keys())
     if unknown:
@@ -79,11 +116,24 @@ def _interactions(paths: Iterable[Path], guard: LoopGuard | None) -> Iterator[In
     """Those of the recordings, without what our own judges did: it is known by the storage directory's key."""
     for path in paths:
         recording = read_path(path)
+        if not recording.spans and not recording.logs and _is_foreign(path):
+            raise UnreadableRecording(f"{path}: no OTLP request of traces, logs or metrics")
         for interaction in assemble(recording.spans, recording.logs):
             if guard is None or not (
                 guard.owns_trace(interaction.trace_id) or guard.owns_text(interaction.system or "")
             ):
                 yield interaction
+
+
+def _is_foreign(path: Path) -> bool:
+    """Whether a file that was named holds something, and nothing of OTLP. In a folder, other files may lie beside."""
+    if path.is_dir() or path.suffix == ".pb":
+        return False
+    content = path.read_bytes()
+    return bool(content.strip()) and not any(name in content for name in _OTLP)
+
+
+_OTLP = tuple(f"resource{kind}".encode() for kind in ("Spans", "Logs", "Metrics", "_spans", "_logs", "_metrics"))
 
 
 def _key_of(settings: Config) -> LoopGuard | None:
@@ -93,19 +143,18 @@ def _key_of(settings: Config) -> LoopGuard | None:
 
 async def _records(
     interactions: list[Interaction], configured: Configured, unsampled: bool, concurrency: int
-) -> tuple[list[EvaluationRecord], Counter[str]]:
-    records: list[EvaluationRecord] = []
-    unjudged: Counter[str] = Counter()
+) -> Judged:
+    all_judged = Judged(interactions=len(interactions))
     try:
         with bar(len(interactions), "Interactions") as advance:
             judged = judge(interactions, configured, unsampled=unsampled, concurrency=concurrency)
             async for interaction, made, decisions in judged:
-                records += made
-                unjudged.update(each.reason.value for each in decisions if each.reason not in _QUIET)
+                all_judged.records += made
+                all_judged.unjudged.update(each.reason.value for each in decisions if each.reason not in _QUIET)
                 advance(interaction.agent or "Interactions")
     finally:
         await configured.aclose()
-    return records, unjudged
+    return all_judged
 
 
 _QUIET = (Reason.EVALUATED, Reason.NOT_BOUND, Reason.DISABLED)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -74,6 +74,18 @@ def gate(
 
     Example: otel-eval gate --evaluator refund-policy --since 1h --pass-rate 0.9
     """
+    if paths:
+        of_ledger = {
+            "--since": since is not None,
+            "--ledger": ledger is not None,
+            "--origin": origin is not Origin.LIVE,
+        }
+        _refuse("of a ledger, not of files", of_ledger)
+    if pass_rate is None:
+        chosen_by = {"--evaluator": evaluator, "--agent": agent, "--service": service, "--environment": environment}
+        given = {name: value is not None for name, value in (chosen_by | {"--confidence": confidence}).items()}
+        given |= {"--min-conclusive": min_conclusive != 1, "--min-coverage": min_coverage != 0}
+        _refuse("with --pass-rate; --pass-rate is needed", given)
     chosen = _Sources(paths or [], agent, service, environment)
     settings = configuration(config)
     if paths:
@@ -86,6 +98,13 @@ def gate(
     _print(result, left_out, format)
     if not result.passed:
         raise typer.Exit(FAILED if result.decided else UNDECIDED)
+
+
+def _refuse(only: str, given: Mapping[str, bool]) -> None:
+    """Exit for a condition that nothing would read: it must not look as if it had been kept."""
+    unread = [name for name, is_given in given.items() if is_given]
+    if unread:
+        raise fail(f"{', '.join(unread)}: only {only}")
 
 
 class _Sources:
@@ -126,7 +145,7 @@ class _Sources:
             from otel_eval.cli.evaluate import offline_records
 
             only = [evaluator] if evaluator in settings.evaluators else None
-            made, _ = offline_records(recordings, settings, only=only)
+            made = offline_records(recordings, settings, only=only).records
             self.records += [record for record in made if self.wants(record)]
 
     def decide(self, gate: Gate | None, evaluator: str | None) -> tuple[GateResult, tuple[tuple[str, str, int], ...]]:
@@ -181,8 +200,6 @@ def _gate(
     evaluator: str | None, pass_rate: float | None, confidence: float | None, min_conclusive: int, min_coverage: float
 ) -> Gate | None:
     if pass_rate is None:
-        if evaluator is not None or confidence is not None:
-            raise fail("--pass-rate is needed")
         return None
     try:
         return pass_rate_should_be_at_least(

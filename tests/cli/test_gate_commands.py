@@ -185,3 +185,52 @@ def test_what_cannot_be_read_ends_with_two(recorded, tmp_path):
     assert recorded("evaluate", "x.txt").exit_code == 2
     (tmp_path / "otel-eval.yaml").write_text("evaluators: {a: {check: no_such_check}}")
     assert recorded("evaluate", "00000-traces.pb").exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("--since", "1h", "--pass-rate", "0.1"), "--since: only of a ledger"),
+        (("--origin", "rerun", "--pass-rate", "0.1"), "--origin: only of a ledger"),
+        (("--ledger", "x.db", "--pass-rate", "0.1"), "--ledger: only of a ledger"),
+        (("--min-coverage", "0.9"), "--min-coverage: only with --pass-rate"),
+        (("--min-conclusive", "9"), "--min-conclusive: only with --pass-rate"),
+        (("--agent", "a", "--service", "s"), "--agent, --service: only with --pass-rate"),
+    ],
+)
+def test_a_condition_that_nothing_would_read_is_refused(run, tmp_path, arguments, says):
+    """A gate that passes must have kept every condition that it was given."""
+    result = run("gate", str(report_file(tmp_path / "good.json", Passed("a"))), *arguments)
+    assert (result.exit_code, says in result.output) == (2, True), result.output
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "status", "says"),
+    [
+        ("empty.jsonl", "", 0, "the recordings hold no Interaction of an agent"),
+        ("metrics.json", '{"resourceMetrics": []}', 0, "the recordings hold no Interaction of an agent"),
+        ("else.json", '{"format": "something"}', 2, "else.json: no OTLP request"),
+        ("else.jsonl", '{"a": 1}\n', 2, "else.jsonl: no OTLP request"),
+        ("broken.jsonl", "{", 2, "line 1: not JSON"),
+    ],
+)
+def test_what_holds_nothing_to_judge_says_so(recorded, tmp_path, name, content, status, says):
+    """Nothing to judge is told from a file that is something else altogether."""
+    (tmp_path / name).write_text(content)
+    result = recorded("evaluate", name)
+    assert (result.exit_code, says in result.stderr) == (status, True), result.output
+
+
+def test_why_nothing_was_judged_is_told(recorded, tmp_path):
+    """No evaluators at all, and none that is bound to the agent, are different mistakes; so are the reasons for leaving out."""
+    (tmp_path / "other.yaml").write_text("evaluators: {a: {check: should_not_fail, agents: [somebody]}}")
+    assert (
+        "bound to the agents of the 2 Interactions"
+        in recorded("evaluate", "--config", "other.yaml", "00000-traces.pb").stderr
+    )
+    (tmp_path / "none.yaml").write_text("")
+    result = recorded("evaluate", "--config", "none.yaml", "--format", "jsonl", "00000-traces.pb")
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert "the configuration has no evaluators" in result.stderr
+    left_out = recorded("evaluate", "--evaluator", "sampled-out", "00000-traces.pb")
+    assert "2 sampled out (--unsampled judges them)" in left_out.stderr

@@ -82,7 +82,7 @@ def _agent(span: Span, kind: Kind, content: Content) -> Facts:
         kind=kind,
         agent=name or (node if kind is Kind.AGENT else None),
         weak_agent=_name_of(span.name),
-        input=taken.messages or _messages(content, "input"),
+        input=_own(attributes, taken.messages or _messages(content, "input")),
         asked=taken.text,
         output=given.messages,
         reply=given.text,
@@ -118,6 +118,11 @@ def _is_langchain_tool(span: Span) -> bool:
     return node is not None and span.name not in (node, metadata.get("lc_agent_name"))
 
 
+def _own(attributes: Mapping[str, Any], messages: tuple[Message, ...] | None) -> tuple[Message, ...] | None:
+    """Without what Google ADK quotes of other agents, where its own attributes stand beside OpenInference's."""
+    return google_adk.own(messages) if "gcp.vertex.agent.invocation_id" in attributes else messages
+
+
 def _shown(content: Content, field: str, key: str) -> Any:
     raw = content.attributes.get(key)
     if raw is None or content.hidden(field, raw):
@@ -136,12 +141,10 @@ def _model(span: Span, content: Content) -> Facts:
         inputs = read_messages(request) or None
     if (outputs is None or not any(message.parts for message in outputs)) and answer is not None:
         outputs = answer_messages(answer) or outputs
-    if any(key.startswith("gcp.vertex.agent.") for key in attributes):
-        inputs = google_adk.own(inputs)
     return Facts(
         kind=Kind.MODEL,
         agent=text(attributes.get("agent.name")),
-        input=inputs,
+        input=_own(attributes, inputs),
         output=outputs,
         system=_instructions(attributes, request),
         model=first_text(attributes, ("llm.response.model_name", "llm.model_name", "llm.request.model_name")),

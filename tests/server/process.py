@@ -56,6 +56,8 @@ async def start(config: Path, environ: Mapping[str, str] | None = None, *, error
     assert process.stdout is not None
     line = (await asyncio.wait_for(process.stdout.readline(), 30)).decode()
     found = READY.search(line)
+    if found is None:
+        await asyncio.wait_for(process.wait(), 30)
     assert found is not None, f"not ready: {line!r}"
     return ServeProcess(process, found[1], found[2])
 

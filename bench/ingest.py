@@ -1,0 +1,214 @@
+"""Ingest against a floor: `otel-eval serve` beside a bare grpcio server that parses the same requests, in one run.
+
+``python -m bench.ingest`` sends one stream to both, one agent's span in ten, 8 requests at a time. ``acknowledged`` is
+spans per second until the last request is answered, ``sustained`` until the last verdict is in the ledger (the journal
+is on, two exact evaluators are bound; the 2 s after which a trace counts as complete are in it). ``--export`` sends the
+verdicts to a collector as well, which takes them unread. Memory is the server's resident set over the run.
+
+Sender, collector and server share the machine's cores, so the ratios are lower than on a machine of the server's own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import re
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import grpc
+
+from bench.neighbours import neighbours
+from bench.stream import Stream, stream
+
+EVALUATORS = 2
+CONFIG = """
+receivers:
+  otlp:
+    grpc: {{endpoint: "127.0.0.1:0"}}
+    http: {{enabled: false}}
+storage: {{directory: {directory}}}
+evaluators:
+  looks-up-the-order:
+    check: {{should_call_tool: get_order}}
+    agents: ["*"]
+  does-not-fail:
+    check: should_not_fail
+    agents: ["*"]
+"""
+EXPORTER = "exporters: {{otlp: {{endpoint: {endpoint}}}}}\n"
+METHOD = "/opentelemetry.proto.collector.trace.v1.TraceService/Export"
+_PUSHBACK = (grpc.StatusCode.RESOURCE_EXHAUSTED, grpc.StatusCode.UNAVAILABLE)
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    options.add_argument("--batches", type=int, default=300, help="of 512 spans")
+    options.add_argument("--concurrency", type=int, default=8)
+    options.add_argument("--export", action="store_true")
+    given = options.parse_args()
+    made = stream(given.batches)
+    floor = _floor(made, given.concurrency)
+    server = _server(made, given.concurrency, export=given.export)
+    report = {
+        "stream": {"spans": made.spans, "agent_spans": made.agent_spans, "interactions": made.interactions},
+        "floor_spans_per_s": round(floor),
+        **server,
+        "acknowledged_ratio": round(server["acknowledged_spans_per_s"] / floor, 2),
+        "sustained_ratio": round(server["sustained_spans_per_s"] / floor, 2),
+    }
+    print(json.dumps(report, indent=2))
+
+
+def _floor(made: Stream, concurrency: int) -> float:
+    with _process("-m", "bench.floor") as process:
+        assert process.stdout is not None
+        target = f"127.0.0.1:{int(process.stdout.readline())}"
+        _send(made.requests[:20], target, concurrency)
+        started = time.perf_counter()
+        _send(made.requests, target, concurrency)
+        return made.spans / (time.perf_counter() - started)
+
+
+def _server(made: Stream, concurrency: int, *, export: bool) -> dict[str, Any]:
+    with contextlib.ExitStack() as stack:
+        directory = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        config = CONFIG.format(directory=directory / "data")
+        if export:
+            config += EXPORTER.format(endpoint=stack.enter_context(neighbours()).collector)
+        (directory / "otel-eval.yaml").write_text(config)
+        process = stack.enter_context(
+            _process("-m", "otel_eval", "serve", "--config", str(directory / "otel-eval.yaml"))
+        )
+        target = _address(process)
+        memory = stack.enter_context(_Memory(process.pid))
+        started = time.perf_counter()
+        pushed_back = _send(made.requests, target, concurrency)
+        acknowledged = time.perf_counter()
+        waits = _verdicts(directory / "data" / "ledger.db", made.interactions * EVALUATORS)
+        ended = time.perf_counter()
+        return {
+            "acknowledged_spans_per_s": round(made.spans / (acknowledged - started)),
+            "sustained_spans_per_s": round(made.spans / (ended - started)),
+            "seconds": round(ended - started, 1),
+            "waited_for_verdicts_s": round(waits, 1),
+            "cpu_s": round(_cpu_s(process.pid), 1),
+            "pushed_back": pushed_back,
+            "rss_mb": memory.quarters(),
+        }
+
+
+def _send(requests: Sequence[bytes], target: str, concurrency: int) -> int:
+    """How often the server asked to come back later."""
+    waiting = iter(requests)
+    lock = threading.Lock()
+
+    def work() -> int:
+        pushed_back = 0
+        options = [("grpc.use_local_subchannel_pool", 1), ("grpc.max_send_message_length", 64 << 20)]
+        with grpc.insecure_channel(target, options=options) as channel:
+            export: grpc.UnaryUnaryMultiCallable[bytes, bytes] = channel.unary_unary(METHOD)
+            while True:
+                with lock:
+                    body = next(waiting, None)
+                if body is None:
+                    return pushed_back
+                pushed_back += _export(export, body)
+
+    with ThreadPoolExecutor(concurrency) as threads:
+        return sum(each.result() for each in [threads.submit(work) for _ in range(concurrency)])
+
+
+def _export(export: Any, body: bytes) -> int:
+    pushed_back = 0
+    while True:
+        try:
+            export(body, timeout=60, wait_for_ready=True)
+            return pushed_back
+        except grpc.RpcError as error:
+            if error.code() not in _PUSHBACK:
+                raise
+            pushed_back += 1
+            time.sleep(1)
+
+
+def _verdicts(ledger: Path, expected: int, timeout_s: float = 600) -> float:
+    """Seconds until that many are in the ledger."""
+    started = time.perf_counter()
+    with contextlib.closing(sqlite3.connect(f"file:{ledger}?mode=ro", uri=True)) as connection:
+        while (found := connection.execute("SELECT count(*) FROM records").fetchone()[0]) < expected:
+            if time.perf_counter() - started > timeout_s:
+                raise TimeoutError(f"{found} of {expected} verdicts after {timeout_s:.0f} s")
+            time.sleep(0.1)
+    return time.perf_counter() - started
+
+
+@contextlib.contextmanager
+def _process(*arguments: str) -> Iterator[subprocess.Popen[str]]:
+    clean = {key: value for key, value in os.environ.items() if not key.startswith("OTEL_")}
+    process = subprocess.Popen(
+        [sys.executable, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=clean
+    )
+    try:
+        yield process
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.communicate()
+
+
+def _address(process: subprocess.Popen[str]) -> str:
+    assert process.stdout is not None
+    line = process.stdout.readline()
+    found = re.search(r"grpc (\S+)", line)
+    if found is None:
+        raise SystemExit(f"the server did not start: {line!r}")
+    return found[1]
+
+
+def _cpu_s(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+class _Memory:
+    """The resident set of a process, sampled twice a second."""
+
+    def __init__(self, pid: int) -> None:
+        self._status = Path(f"/proc/{pid}/status")
+        self._samples: list[int] = []
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+
+    def quarters(self) -> list[int]:
+        """The largest of each quarter of the run, in MB."""
+        step = max(1, len(self._samples) // 4)
+        return [max(self._samples[start : start + step]) >> 10 for start in range(0, 4 * step, step)]
+
+    def _run(self) -> None:
+        while not self._stop.wait(0.5):
+            found = re.search(r"VmRSS:\s+(\d+) kB", self._status.read_text())
+            if found is not None:
+                self._samples.append(int(found[1]))
+
+    def __enter__(self) -> _Memory:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop.set()
+        self._thread.join()
+
+
+if __name__ == "__main__":
+    main()

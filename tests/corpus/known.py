@@ -1,0 +1,73 @@
+"""The captures that do not come out as the program recorded, each with why. Nothing else may be wrong."""
+
+from __future__ import annotations
+
+_BUS = (
+    "AutoGen's agent and tool spans hold no content at all, and no model's call is traced. What a *team* says stands in the "
+    "`message` of its runtime's message bus, a span and mostly a trace for each delivery, which links alone join; a run "
+    "without a team writes nothing. What a bus delivers is not read as what an agent was asked, replied or called."
+)
+
+KNOWN: dict[str, str] = {
+    "autogen-agentchat--native/handoff": f"{_BUS} The two agents of the handoff are in traces that nothing else joins.",
+    "autogen-agentchat--native/team": _BUS,
+    "langchain-js--traceloop/stream": (
+        "The record is wrong, not the reading: the program took an empty text from its stream, so its own record says that "
+        "there was no reply, while the last model's call holds it."
+    ),
+    "openai-agents--official/agenttool": (
+        "No span holds what the outer agent replied: without the instrumentation of the model's client there are no model "
+        "calls. The text stands there only as the result of the tool that is the inner agent, and an agent may reply "
+        "something else than what its tool returned."
+    ),
+}
+
+_RECORDS = (
+    "The model calls are traces of their own, and what they said stands in log records; a server joins traces by what "
+    "spans say, so it tells each call as an Interaction of its own."
+)
+_DOUBLE = (
+    "The client's SDK writes each model call a second time, in a trace of its own. A server leaves such a trace open when "
+    "it closes that of the call, and later takes it for a call of its own."
+)
+_TIME = "Nothing but time joins its traces; a server joins none by time alone."
+
+APART: dict[str, str] = {
+    **dict.fromkeys(
+        (
+            "anthropic-sdk--genai-events/flaky",
+            "anthropic-sdk--genai-events/refund",
+            "anthropic-sdk--genai-events/stream",
+            "google-genai-sdk--otel-events/refund",
+            "google-genai-sdk--otel-events/weather",
+            "openai-loop-noagent--genai-openai-event/concurrent",
+            "openai-loop-noagent--genai-openai-event/handoff",
+            "openai-loop-noagent--genai-openai-event/refund",
+            "openai-loop-noagent--genai-openai-event/responses",
+            "openai-loop-noagent--genai-openai-event/weather",
+            "openai-loop-noagent--openai-v2-legacy/flaky",
+            "openai-loop-noagent--openai-v2-legacy/multiturn",
+            "openai-loop-noagent--openai-v2-legacy/nocontent",
+            "openai-loop-noagent--openai-v2-legacy/refund",
+            "openai-loop-noagent--openai-v2-legacy/weather",
+        ),
+        _RECORDS,
+    ),
+    **dict.fromkeys(
+        (
+            "anthropic-sdk--openinference/stream",
+            "anthropic-sdk--openllmetry/concurrent",
+            "anthropic-sdk--openllmetry/flaky",
+            "anthropic-sdk--openllmetry/plain",
+            "anthropic-sdk--openllmetry/refund",
+            "anthropic-sdk--openllmetry/stream",
+            "anthropic-sdk--openllmetry/stream_create",
+            "anthropic-sdk--openllmetry/unicode",
+            "anthropic-sdk--openllmetry/weather",
+        ),
+        _DOUBLE,
+    ),
+    "langchain-js--traceloop/handoff": _TIME,
+    "langchain-js--traceloop/nocontent": _TIME,
+}
+"""The captures that a server, to which they arrive bit by bit, tells otherwise than a folder that is read whole."""

@@ -12,6 +12,7 @@ as JSON and as JUnit XML. Loaded by pytest itself, so everything that costs is i
 
 from __future__ import annotations
 
+import hashlib
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from otel_eval.experiment.report import Report
 
 _PROPERTY = "otel_eval"
+_LONGEST_NAME = 150
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -72,7 +74,7 @@ class ExperimentFixture:
         __tracebackhide__ = True
         self._count += 1
         self._keep(report)
-        line = f"{report.name}: {report.gate.detail}"
+        line = f"{'PASS' if report.passed else 'FAIL'} {report.name}: {report.gate.detail}"
         self._request.node.user_properties.append((_PROPERTY, line))
         return report.check()
 
@@ -80,7 +82,7 @@ class ExperimentFixture:
         directory = self._request.config.getoption("--otel-eval-reports")
         if directory is None:
             return
-        name = re.sub(r"[^\w.-]+", "-", self._request.node.nodeid).strip("-")
+        name = _file_name(self._request.node.nodeid)
         path = Path(directory) / (name if self._count == 1 else f"{name}-{self._count}")
         path.parent.mkdir(parents=True, exist_ok=True)
         path.with_name(path.name + ".json").write_text(report.to_json(), encoding="utf-8")
@@ -88,15 +90,23 @@ class ExperimentFixture:
 
 
 def pytest_terminal_summary(terminalreporter: Any, exitstatus: int, config: pytest.Config) -> None:
-    """One line for each experiment, also of those that pytest-xdist ran in other processes."""
+    """One line for each experiment, also of those that pytest-xdist ran in other processes: its gate, not its test."""
     lines = [
-        (outcome, line)
-        for outcome in ("passed", "failed")
+        line
+        for outcome in ("passed", "failed", "xfailed", "xpassed")
         for report in terminalreporter.stats.get(outcome, ())
         for name, line in getattr(report, "user_properties", ())
         if name == _PROPERTY and getattr(report, "when", "") == "call"
     ]
     if lines:
         terminalreporter.section("experiments")
-    for outcome, line in lines:
-        terminalreporter.write_line(f"{'PASS' if outcome == 'passed' else 'FAIL'} {line}")
+    for line in lines:
+        terminalreporter.write_line(line)
+
+
+def _file_name(node_id: str) -> str:
+    """A file's name of a test's id. A parameter may hold anything of any length: a digest keeps those apart."""
+    name = re.sub(r"[^\w.-]+", "-", node_id).strip("-")
+    if "[" not in node_id and len(name) <= _LONGEST_NAME:
+        return name
+    return f"{name[:_LONGEST_NAME]}-{hashlib.sha256(node_id.encode()).hexdigest()[:8]}"

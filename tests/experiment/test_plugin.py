@@ -92,3 +92,51 @@ def test_the_sync_call_in_an_async_test_says_what_to_await(project):
     result = project.runpytest_subprocess(*arguments(project, "test_wrong.py"))
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["*await experiment.run_async()*"])
+
+
+def test_the_summary_shows_the_gate_and_not_its_test(project):
+    """A test that fails for another reason, and one that expects the gate to fail, do not turn the gate's word around."""
+    project.makepyfile(
+        test_other="""
+        from conftest import *
+
+        def test_fails_afterwards(experiment):
+            experiment(**SETTINGS, name="good")
+            assert False
+
+        def test_expects_it(experiment):
+            with pytest.raises(AssertionError):
+                experiment(**SETTINGS, repeat=4, name="bad")
+
+        @pytest.mark.xfail
+        def test_known(experiment):
+            experiment(**SETTINGS, repeat=4, name="known")
+        """
+    )
+    text = project.runpytest_subprocess(*arguments(project, "test_other.py")).stdout.str()
+    assert "PASS good: 1 of 1 case passed" in text
+    assert "FAIL bad: 0 of 1 case passed" in text
+    assert "FAIL known: 0 of 1 case passed" in text
+
+
+def test_reports_of_parameters_have_files_of_their_own(project):
+    """Whatever the parameters hold, and however long they are."""
+    project.makepyfile(
+        test_many="""
+        from conftest import *
+
+        @pytest.mark.parametrize("asked", ["a b", "a-b", "x" * 300])
+        def test_it(experiment, asked):
+            experiment(**SETTINGS)
+        """
+    )
+    result = project.runpytest_subprocess(*arguments(project, "--otel-eval-reports=reports", "test_many.py"))
+    result.assert_outcomes(passed=3)
+    assert len(list((project.path / "reports").glob("*.json"))) == 3
+
+
+def test_a_failure_says_why_in_the_last_lines(project):
+    """The short summary has the gate's detail, and the traceback ends in the test."""
+    text = project.runpytest_subprocess(*arguments(project, "-k", "fails")).stdout.str()
+    assert "GateNotPassed: 0 of 1 case passed" in text
+    assert "report.py:" not in text

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -43,6 +44,12 @@ def test_an_agent_in_another_process_is_judged_over_otlp():
     assert done.returncode == 0, done.stdout + done.stderr
     assert "attempts  2 of 2 passed" in done.stdout
     assert "should_call_tool_with(getOrder, orderId, o_9)  1.00 (2 of 2 passed)" in done.stdout
+
+
+def test_two_runs_at_a_time_do_not_meet():
+    """No port is fixed or chosen beforehand: CI runs several of them on one machine."""
+    with ThreadPoolExecutor() as both:
+        assert [done.returncode for done in both.map(run, ["agent_over_http"] * 2)] == [0, 0]
 
 
 def test_adapted_label_judges_find_what_was_made_up():

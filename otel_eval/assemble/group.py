@@ -130,6 +130,7 @@ class Group:
     def meaning_of(self, old_id: str, interactions: Iterable[Interaction]) -> str | None:
         """The Interaction that the span of an id told before belongs to now; None where it belongs to none."""
         trace_id, _, span_id = old_id.partition("-")
+        interactions = tuple(interactions)
         by_span = {(each.trace_id, each.span_id): each.id for each in interactions}
         node = self.tree(trace_id).by_id.get(span_id) if trace_id in self.trace_ids else None
         if node is not None:
@@ -137,7 +138,11 @@ class Group:
                 if above.key in by_span:
                     return by_span[above.key]
         calls = {key: each.id for each in interactions for key in self._own_calls(each)}
-        return calls.get((trace_id, span_id))
+        if node is not None or trace_id not in self.trace_ids:
+            return calls.get((trace_id, span_id))
+        # a parent that never came: what is below it may have gone to the agent that it ran within
+        below = (child.key for child in self.tree(trace_id).by_id.values() if child.parent_id == span_id)
+        return next((calls[key] for key in sorted(below) if key in calls), None)
 
     def standing(self, interaction: Interaction) -> Standing:
         """How far the Interaction has come."""

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from otel_eval.assemble.assembler import assemble
-from otel_eval.assemble.completion import Completion, CompletionSettings, Due
+from otel_eval.assemble.completion import Closed, Completion, CompletionSettings, Due
 from otel_eval.assemble.nodes import observe
 from otel_eval.signals import Resource, Span
 from otel_eval.testing.spans import SECOND_NS, agent_span, message, model_span, new_span_id, span, tool_span
@@ -27,6 +27,7 @@ class Clocked:
         )
         self.now = 0.0
         self.closed: list[str] = []
+        self.kept: list[Closed] = []
         self.aliases: dict[str, str] = {}
 
     def add(self, *spans: Span) -> None:
@@ -40,6 +41,7 @@ class Clocked:
             due: Due = self.completion.due(self.now)
             ready += [each.interaction.id for each in due.ready]
             self.closed += [each.trace_id for each in due.closed]
+            self.kept += due.closed
             self.aliases.update(due.aliases)
         self.now = when
         return ready
@@ -210,6 +212,20 @@ def test_a_wrapper_that_comes_late_makes_an_alias() -> None:
     clock.add(wrapper)
     assert clock.until(2 * ACROSS) == [id_of(wrapper)]
     assert clock.aliases == {id_of(agent): id_of(wrapper)}
+
+
+def test_an_orphan_told_before_its_agent_came_means_the_agent() -> None:
+    """Work below a span that never came is told for itself, until the agent comes that it ran within."""
+    clock, agent = Clocked(), agent_span(seconds=10)
+    lost = "00000000000000aa"
+    orphan = replace(run(agent)[0], parent_id=lost, parent_is_remote=True)
+    clock.add(orphan)
+    (told,) = clock.until(1000)
+    assert told == f"{agent.trace_id}-{lost}"
+    clock.completion.reopen(clock.kept[-1], now=clock.now)
+    clock.add(agent)
+    assert clock.until(2000) == [id_of(agent)]
+    assert clock.aliases == {told: id_of(agent)}
 
 
 def test_a_bare_loop_is_complete_with_its_answer() -> None:

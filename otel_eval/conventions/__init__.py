@@ -19,5 +19,7 @@ A new convention is a module with a pure ``read(span) -> Facts | None`` and a ``
   ``asked`` and ``reply`` are for texts that the convention names outright, ``prompt`` for a framework's wrapping of them.
 * A failed tool has an ``error``; what looks like a failure and is none sets ``control_flow``: ``trouble.py``.
 * Sessions and users under their known names are added for every span by the registry (``sessions.py``).
+* Texts that the SDK's length limit cut are found for every span by the registry (``cutting.py``); a container that is cut
+  is marked by ``content.Content``. Messages spread over many attributes say so: ``content.flattened``.
 * ``setting`` is what would turn content on. Nothing is guessed: what is not there stays None, and becomes a gap.
 """

@@ -153,6 +153,7 @@ async def running(
             settings=CompletionSettings(**config.completion.model_dump()),
             known_traces=ledger.known_traces,
             forwarding=forwards_to is not None,
+            keep=config.role_attributes,
         )
         await stack.enter_async_context(stages.running("the pipeline", pipeline.run()))
         relay: Relay | None = None

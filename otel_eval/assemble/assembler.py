@@ -6,7 +6,7 @@ traffic, recorded files and experiments all come through here; what is live-only
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 from otel_eval.assemble.bare import Loop, is_answered, loops_of
@@ -27,10 +27,15 @@ from otel_eval.interaction import Interaction
 from otel_eval.signals import LogRecord, Span
 
 
-def assemble(spans: Iterable[Span], logs: Iterable[LogRecord] = ()) -> tuple[Interaction, ...]:
-    """The Interactions that the spans and log records tell of, in the order of their start, outer before nested."""
+def assemble(
+    spans: Iterable[Span], logs: Iterable[LogRecord] = (), keep: Collection[str] = ()
+) -> tuple[Interaction, ...]:
+    """The Interactions that the spans and log records tell of, in the order of their start, outer before nested.
+
+    ``keep``: names of attributes of agents' spans that the Interactions are to have as they stand.
+    """
     notes = [note for record in logs if (note := join(record)) is not None]
-    return assemble_nodes([observe(span) for span in spans], notes)
+    return assemble_nodes([observe(span, keep) for span in spans], notes)
 
 
 def assemble_nodes(nodes: Iterable[Node], notes: Iterable[Note] = ()) -> tuple[Interaction, ...]:

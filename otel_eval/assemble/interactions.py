@@ -111,6 +111,7 @@ def interaction_of(evidence: Evidence) -> Interaction:
         history=turn.history,
         attachments=turn.attachments,
         resource=dict(first.resource.attributes) if first is not None else {},
+        attributes={name: value for node in reversed(evidence.frames) for name, value in node.kept},
         links=_links(evidence.frames),
         started_ns=min((node.started_ns for node in span if node.started_ns), default=None),
         ended_ns=max((node.ended_ns for node in span if node.ended_ns), default=None),

@@ -15,7 +15,7 @@ from otel_eval.conventions.events import follow
 from otel_eval.conventions.facts import Facts, Kind, Note, fill
 from otel_eval.frozen import frozen
 from otel_eval.identity import digest
-from otel_eval.interaction import Link
+from otel_eval.interaction import JsonValue, Link
 from otel_eval.loop_guard import SCOPE_NAME
 from otel_eval.signals import LogRecord, OrdinarySpan, Resource, Span
 
@@ -30,6 +30,7 @@ class Node:
     ``name`` is empty for an ordinary span of another kind than internal (a request, a query).
 
     ``left_out``: the span is ours or an evaluator's, and so is all below it, in whatever order it arrives.
+    ``kept``: attributes as they stood, of those that the configuration asks for (roles go by them).
     """
 
     trace_id: str
@@ -43,6 +44,7 @@ class Node:
     links: tuple[Link, ...] = ()
     left_out: bool = False
     parent_is_remote: bool | None = None
+    kept: tuple[tuple[str, JsonValue], ...] = ()
 
     @property
     def key(self) -> tuple[str, str]:
@@ -59,9 +61,14 @@ class Node:
         return Kind.OTHER if self.facts is None else self.facts.kind
 
 
-def observe(span: Span | OrdinarySpan) -> Node:
-    """The span as a node. The span itself need not be kept."""
-    return _node(span, registry.facts_of(span) if isinstance(span, Span) else None)
+def observe(span: Span | OrdinarySpan, keep: Collection[str] = ()) -> Node:
+    """The span as a node. The span itself need not be kept. ``keep``: names of attributes that are wanted as they stand."""
+    if not isinstance(span, Span):
+        return _node(span, None)
+    node = _node(span, registry.facts_of(span))
+    if not keep or node.facts is None:
+        return node
+    return replace(node, kept=tuple((name, span.attributes[name]) for name in sorted(keep) if name in span.attributes))
 
 
 def ordinary(span: Span | OrdinarySpan) -> Node:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
@@ -106,19 +106,19 @@ def offline_records(
         raise fail(f"no evaluator is called {', '.join(unknown)}; there are {', '.join(settings.evaluators) or 'none'}")
     try:
         configured = Configured.of(settings, only=wanted)
-        found = list(_interactions(paths, _key_of(settings)))
+        found = list(_interactions(paths, _key_of(settings), settings.role_attributes))
     except (ConfigError, UnreadableRecording) as error:
         raise fail(str(error)) from error
     return asyncio.run(_records(found, configured, unsampled, concurrency))
 
 
-def _interactions(paths: Iterable[Path], guard: LoopGuard | None) -> Iterator[Interaction]:
+def _interactions(paths: Iterable[Path], guard: LoopGuard | None, keep: Collection[str]) -> Iterator[Interaction]:
     """Those of the recordings, without what our own judges did: it is known by the storage directory's key."""
     for path in paths:
         recording = read_path(path)
         if not recording.spans and not recording.logs and _is_foreign(path):
             raise UnreadableRecording(f"{path}: no OTLP request of traces, logs or metrics")
-        for interaction in assemble(recording.spans, recording.logs):
+        for interaction in assemble(recording.spans, recording.logs, keep):
             if guard is None or not (
                 guard.owns_trace(interaction.trace_id) or guard.owns_text(interaction.system or "")
             ):

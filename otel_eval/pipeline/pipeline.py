@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from typing import Any, ParamSpec, Protocol, TypeVar
 
 from otel_eval.assemble.completion import Closed, Completion, CompletionSettings, Due, Ready
@@ -54,8 +54,9 @@ class Pipeline:
         settings: CompletionSettings,
         known_traces: Callable[[Sequence[str]], Awaitable[set[str]]],
         forwarding: bool = False,
+        keep: Collection[str] = (),
     ) -> None:
-        """``forwarding``: entries are not released before :meth:`forwarded` was told of them."""
+        """``keep``: attributes of agents' spans that Interactions are to have as they stand. ``forwarding``: entries are not released before :meth:`forwarded` was told of them."""
         self._journal = journal
         self._accept = accept
         self._clock = clock
@@ -63,7 +64,7 @@ class Pipeline:
         self._known_traces = known_traces
         self._late_window_ns = int(settings.late_window * 1e9)
         self._completion = Completion(settings)
-        self._reader = Reader(guard, recorder)
+        self._reader = Reader(guard, recorder, keep)
         self._holding = Holding(forwarding=forwarding)
         self._closed: dict[str, int] = {}
         self._closing: dict[str, Closed] = {}

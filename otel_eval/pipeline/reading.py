@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Collection
 
 from otel_eval.assemble.nodes import Node, join, observe, ordinary
 from otel_eval.assemble.own import OwnTelemetry
@@ -29,7 +30,8 @@ class UnreadableRequest(Exception):
 class Reader:
     """Decodes requests and reads their spans and log records by the conventions, our own telemetry left out."""
 
-    def __init__(self, guard: LoopGuard, recorder: Recorder) -> None:
+    def __init__(self, guard: LoopGuard, recorder: Recorder, keep: Collection[str] = ()) -> None:
+        self._keep = keep
         self._own = OwnTelemetry(guard, observe=self._observe)
         self._sieve = Sieve(default_registry().conventions)
         self._recorder = recorder
@@ -75,7 +77,7 @@ class Reader:
 
     def _observe(self, span: Span | OrdinarySpan) -> Node:
         try:
-            return observe(span)
+            return observe(span, self._keep)
         except Exception as error:  # noqa: BLE001 - users register conventions of their own: what one raises costs its span
             self._unreadable("spans", error)
             return ordinary(span)

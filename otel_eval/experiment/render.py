@@ -206,4 +206,5 @@ def _seconds(nanoseconds: int) -> str:
 
 
 def _wants_color() -> bool:
-    return sys.stdout.isatty() and "NO_COLOR" not in os.environ
+    """Where a person reads it on a terminal that can. An empty NO_COLOR says nothing (no-color.org)."""
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"

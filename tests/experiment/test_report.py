@@ -219,3 +219,22 @@ def test_the_first_line_of_a_failed_check_says_what_was_not_reached():
     with pytest.raises(GateNotPassed) as raised:
         Report(attempts=(), gate=gate).check()
     assert str(raised.value).splitlines()[0] == "no attempt was made, so the pass rate cannot be read"
+
+
+@pytest.mark.parametrize(
+    ("terminal", "environ", "colored"),
+    [
+        (True, {}, True),
+        (True, {"NO_COLOR": ""}, True),
+        (True, {"NO_COLOR": "1"}, False),
+        (True, {"TERM": "dumb"}, False),
+        (False, {}, False),
+    ],
+)
+def test_color_is_for_terminals_that_want_it(monkeypatch, terminal, environ, colored):
+    """A pipe, a dumb terminal and NO_COLOR get plain text."""
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    for name, value in ({"TERM": "xterm"} | environ).items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr("sys.stdout.isatty", lambda: terminal)
+    assert ("\x1b[" in Report(attempts=(), gate=GATE).render()) is colored

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from otel_eval.conventions.facts import MISSING, Mark, Missing
@@ -135,10 +136,9 @@ class Content:
                 continue
             if isinstance(raw, str) and raw.lstrip()[:1] not in ("[", "{"):
                 return text(raw)
-            messages = read_messages(decode_leniently(raw), "system")
-            texts = [message.text for message in messages if message.text]
-            if texts:
-                return "\n".join(texts)
+            told = _instructions_in(raw) if isinstance(raw, str) else _joined(raw)
+            if told is not None:
+                return told
         return None
 
     def hidden(self, field: str, raw: object) -> bool:
@@ -159,6 +159,17 @@ class Content:
             return False
         self.mark(field, GapKind.TRUNCATED)
         return True
+
+
+@lru_cache(maxsize=512)
+def _instructions_in(raw: str) -> str | None:
+    """Remembered, because every model call of an agent repeats them."""
+    return _joined(decode_leniently(raw))
+
+
+def _joined(value: Any) -> str | None:
+    texts = [message.text for message in read_messages(value, "system") if message.text]
+    return "\n".join(texts) if texts else None
 
 
 def _says_nothing(value: object) -> bool:

@@ -8,6 +8,7 @@ where this run starts in it. Tools: ``gen_ai.tool.call.*`` since format 3, ``too
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from otel_eval.conventions.content import USAGE_KEYS, Content, usage_of
@@ -110,6 +111,7 @@ def _final(raw: Any) -> str | None:
 def _model(span: Span, content: Content) -> Facts:
     attributes = span.attributes
     found = decode_leniently(attributes.get("events"))  # format 1
+    parameters = attributes.get("model_request_parameters")
     events = [item for item in found if is_object(item)] if isinstance(found, list) else []
     inputs = tuple(_event(item) for item in events if item.get("event.name") != "gen_ai.choice")
     outputs = tuple(_event(item) for item in events if item.get("event.name") == "gen_ai.choice")
@@ -117,12 +119,13 @@ def _model(span: Span, content: Content) -> Facts:
         kind=Kind.MODEL,
         input=inputs or None,
         output=outputs or None,
-        pseudo_tools=_output_tools(attributes.get("model_request_parameters")),
+        pseudo_tools=_output_tools(parameters) if isinstance(parameters, str) else (),
         setting=SETTING,
     )
 
 
-def _output_tools(raw: Any) -> tuple[str, ...]:
+@lru_cache(maxsize=512)
+def _output_tools(raw: str) -> tuple[str, ...]:
     """The tools with which the model hands over its final answer: pydantic-ai calls them, nobody executes them."""
     parameters = decode_leniently(raw)
     tools = parameters.get("output_tools") if is_object(parameters) else None

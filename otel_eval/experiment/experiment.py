@@ -25,9 +25,11 @@ class Experiment:
 
     ``evaluators`` check every case, beside the case's own. Each case runs ``repeat`` times, up to ``concurrency`` attempts
     at a time. ``reply`` takes the text out of what the agent returns; without it, it is the text itself. ``prepare`` is
-    called (and awaited) with the case before each attempt. An attempt's agent may take ``timeout`` seconds, each evaluator
-    ``evaluator_timeout`` seconds over one attempt; past that it is an error of its own result alone. ``telemetry`` says where the agent's spans are read: :class:`InProcess`, or :class:`~otel_eval.experiment.wire.OverOtlp`. ``config``
-    (a path or a read configuration) adds the evaluators that it binds to the agent by name.
+    called (and awaited) with the case before each attempt. An attempt's agent may take ``timeout`` seconds; an evaluator of one's
+    own, which runs in a thread as it does in the server, ``evaluator_timeout`` seconds over one attempt, past which it is an
+    error of its own result. ``telemetry`` says where the agent's spans are read: :class:`InProcess`, or
+    :class:`~otel_eval.experiment.wire.OverOtlp`. ``config`` (a path or a read configuration) adds the evaluators that it
+    binds to the agent by name.
 
     Raises InvalidExperiment for cases with the same id, for numbers out of range and for settings of a wrong kind: before
     the first attempt, since attempts cost time and money.
@@ -42,7 +44,7 @@ class Experiment:
     reply: Callable[[Any], Any] | None = None
     prepare: Callable[[EvalCase], Any] | None = None
     timeout: float | None = None
-    evaluator_timeout: float | None = None
+    evaluator_timeout: float = 60.0
     telemetry: Telemetry = field(default_factory=InProcess)
     config: Any = None
     name: str = "experiment"
@@ -54,9 +56,9 @@ class Experiment:
         for name, value in (("repeat", self.repeat), ("concurrency", self.concurrency)):
             if isinstance(value, bool) or not isinstance(value, int) or value < 1:
                 raise InvalidExperiment(f"{name} is a whole number from 1, not {value!r}")
-        for name, seconds in (("timeout", self.timeout), ("evaluator_timeout", self.evaluator_timeout)):
-            if seconds is not None:
-                check_seconds(name, seconds)
+        if self.timeout is not None:
+            check_seconds("timeout", self.timeout)
+        check_seconds("evaluator_timeout", self.evaluator_timeout)
         if not callable(self.agent):
             hint = ""
             if callable(getattr(self.agent, "run", None)):

@@ -1,50 +1,28 @@
-"""One evaluator over one attempt, within its time."""
+"""Evaluators as the server runs them: one's own may block or hang, and must not hold up agents or each other."""
 
 from __future__ import annotations
 
-import asyncio
-import inspect
-from typing import Any
-
-from otel_eval.evaluators.contract import EvaluationContext, Evaluator
-from otel_eval.evaluators.contract import run as evaluate
-from otel_eval.experiment.target import in_thread
-from otel_eval.interaction import Interaction
-from otel_eval.outcome import Errored, Outcome
+from otel_eval.evaluators.contract import Evaluator
+from otel_eval.evaluators.custom import FunctionEvaluator
 
 
-async def evaluate_within(
-    evaluator: Evaluator, interaction: Interaction, context: EvaluationContext, seconds: float | None
-) -> Outcome:
-    """The outcome; without one after so many ``seconds``, an error of this result alone. None: as long as it takes.
+class Isolation:
+    """Puts each evaluator that is not ours into a thread and behind a timeout; ours do not block, and judges have limits."""
 
-    With a limit the evaluator is called in a thread, since one that blocks would block the limit too. A thread cannot be
-    ended: it goes on unheard. What an evaluator awaits is cancelled.
-    """
-    if seconds is None:
-        return await evaluate(evaluator, interaction, context)
-    try:
-        async with asyncio.timeout(seconds) as limit:
-            return await evaluate(_InThread(evaluator), interaction, context)
-    except TimeoutError as error:
-        reason = f"no outcome within {seconds:g} s" if limit.expired() else f"TimeoutError: {error}"
-        return Errored(reason=reason, error_type="TimeoutError")
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._isolated: dict[int, tuple[Evaluator, Evaluator]] = {}
 
+    def of(self, evaluator: Evaluator) -> Evaluator:
+        """What to call in its place; the same one each time, since it counts the calls that never came back."""
+        held = self._isolated.get(id(evaluator))
+        if held is None:
+            held = self._isolated[id(evaluator)] = (evaluator, self._made(evaluator))
+        return held[1]
 
-class _InThread(Evaluator):
-    """An evaluator whose call does not block the event loop."""
+    def _made(self, evaluator: Evaluator) -> Evaluator:
+        if type(evaluator).__module__.startswith("otel_eval.") and not isinstance(evaluator, FunctionEvaluator):
+            return evaluator
+        from otel_eval.dispatch.isolation import Isolated  # not needed to say what an experiment is
 
-    def __init__(self, evaluator: Evaluator) -> None:
-        self._evaluator = evaluator
-        self.check = evaluator.check
-
-    def default_id(self) -> str:
-        return self._evaluator.id
-
-    async def evaluate(self, interaction: Interaction, context: EvaluationContext) -> Outcome:
-        returned: Any
-        returned, raised = await in_thread(lambda: self._evaluator.evaluate(interaction, context), "evaluator")
-        if raised is not None:
-            raise raised
-        outcome: Outcome = await returned if inspect.isawaitable(returned) else returned
-        return outcome
+        return Isolated(evaluator, timeout=self._seconds)

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from otel_eval.dispatch.bindings import Decision, Reason
 from otel_eval.evaluators.contract import EvaluationContext, Evaluator, run
+from otel_eval.experiment.judging import Isolation
 from otel_eval.experiment.plan import Configured
 from otel_eval.identity import evaluation_id
 from otel_eval.interaction import Interaction
@@ -23,12 +24,13 @@ async def judge(
     Bindings decide as they do live. ``unsampled``: what sampling leaves out is judged too. Nothing is stored.
     """
     limit = asyncio.Semaphore(concurrency)
+    isolation = Isolation(configured.evaluator_timeout)
 
     async def one(
         interaction: Interaction,
     ) -> tuple[Interaction, tuple[EvaluationRecord, ...], tuple[Decision, ...]]:
         async with limit:
-            return await _judge(interaction, configured, unsampled)
+            return await _judge(interaction, configured, unsampled, isolation)
 
     tasks = [asyncio.create_task(one(interaction)) for interaction in interactions]
     try:
@@ -41,7 +43,7 @@ async def judge(
 
 
 async def _judge(
-    interaction: Interaction, configured: Configured, unsampled: bool
+    interaction: Interaction, configured: Configured, unsampled: bool, isolation: Isolation
 ) -> tuple[Interaction, tuple[EvaluationRecord, ...], tuple[Decision, ...]]:
     roles = () if configured.bindings is None else configured.bindings.roles(interaction)
     if roles:
@@ -49,7 +51,9 @@ async def _judge(
     decisions = configured.decide(interaction)
     wanted = (Reason.EVALUATED, Reason.SAMPLED_OUT) if unsampled else (Reason.EVALUATED,)
     evaluators = [configured.evaluators[each.evaluator] for each in decisions if each.reason in wanted]
-    records = await asyncio.gather(*(_record(evaluator, interaction, configured) for evaluator in evaluators))
+    records = await asyncio.gather(
+        *(_record(evaluator, interaction, configured, isolation) for evaluator in evaluators)
+    )
     return interaction, tuple(records), _as_done(decisions, wanted)
 
 
@@ -57,7 +61,9 @@ def _as_done(decisions: Sequence[Decision], wanted: Sequence[Reason]) -> tuple[D
     return tuple(replace(each, reason=Reason.EVALUATED) if each.reason in wanted else each for each in decisions)
 
 
-async def _record(evaluator: Evaluator, interaction: Interaction, configured: Configured) -> EvaluationRecord:
+async def _record(
+    evaluator: Evaluator, interaction: Interaction, configured: Configured, isolation: Isolation
+) -> EvaluationRecord:
     record_id = evaluation_id(
         interaction_id=interaction.id, evaluator=evaluator.id, evaluator_version=evaluator.version
     )
@@ -65,7 +71,7 @@ async def _record(evaluator: Evaluator, interaction: Interaction, configured: Co
         evaluation_id=record_id, evaluator_id=evaluator.id, origin=Origin.OFFLINE, judges=configured.judges
     )
     started_ns = time.time_ns()
-    outcome = await run(evaluator, interaction, context)
+    outcome = await run(isolation.of(evaluator), interaction, context)
     return EvaluationRecord(
         id=record_id,
         interaction_id=interaction.id,

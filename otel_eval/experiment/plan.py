@@ -21,6 +21,7 @@ class Configured:
     bindings: Bindings | None = None
     judges: Judges | None = None
     only: frozenset[str] | None = None
+    evaluator_timeout: float = 60.0
 
     @classmethod
     def of(cls, config: Any, *, only: frozenset[str] | None = None) -> Configured:
@@ -33,7 +34,13 @@ class Configured:
 
         read = config if isinstance(config, Config) else load(config)
         evaluators = build_evaluators(read)
-        return cls(evaluators, Bindings(read.evaluators, read.roles, evaluators), build_judges(read), only)
+        return cls(
+            evaluators,
+            Bindings(read.evaluators, read.roles, evaluators),
+            build_judges(read),
+            only,
+            read.dispatch.evaluator_timeout,
+        )
 
     def bound_to(self, interaction: Interaction) -> tuple[Evaluator, ...]:
         """The evaluators that are bound to this agent. Sampling is for live traffic: an experiment judges every attempt."""

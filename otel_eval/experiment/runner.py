@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from otel_eval.evaluators.contract import EvaluationContext, Evaluator
+from otel_eval.evaluators.contract import run as evaluate
 from otel_eval.experiment.cases import EvalCase
 from otel_eval.experiment.current import CurrentAttempt, entered, new_attempt
 from otel_eval.experiment.errors import InvalidExperiment
-from otel_eval.experiment.judging import evaluate_within
+from otel_eval.experiment.judging import Isolation
 from otel_eval.experiment.observe import as_judged, differing, observe
 from otel_eval.experiment.plan import Configured
 from otel_eval.experiment.progress import Progress, reporting
@@ -44,6 +45,7 @@ class Run:
             _Job(case, run) for case in experiment.cases for run in range(1, experiment.repeat + 1)
         ]  # fmt: skip
         self._configured = Configured.of(experiment.config)
+        self._isolation = Isolation(experiment.evaluator_timeout)
         self._done: dict[int, Attempt] = {}
 
     async def attempts(self) -> tuple[Attempt, ...]:
@@ -146,7 +148,7 @@ class Run:
             origin=Origin.OFFLINE,
             judges=self._configured.judges,
         )
-        outcome = await evaluate_within(evaluator, interaction, context, self._experiment.evaluator_timeout)
+        outcome = await evaluate(self._isolation.of(evaluator), interaction, context)
         return Result(
             evaluator=_ref(evaluator),
             outcome=outcome,

@@ -49,35 +49,32 @@ async def ask(
 async def _call(agent: Callable[[str], Any], command: str) -> Any:
     if _is_async(agent):
         return await agent(command)
-    returned, raised = await in_thread(lambda: agent(command), "agent-under-test")
+    returned, raised = await _in_thread(agent, command)
     if raised is not None:
         raise raised
     return await returned if inspect.isawaitable(returned) else returned
 
 
-def in_thread(function: Callable[[], Any], name: str) -> asyncio.Future[_Ending]:
-    """What it returned and raised, in a thread of its own with the caller's context.
-
-    Not the loop's executor: closing the loop would wait for one that hangs.
-    """
+def _in_thread(agent: Callable[[str], Any], command: str) -> asyncio.Future[_Ending]:
+    """A thread of its own with the caller's context. Not the loop's executor: closing the loop would wait for one that hangs."""
     loop = asyncio.get_running_loop()
     ended: asyncio.Future[_Ending] = loop.create_future()
     context = contextvars.copy_context()
 
     def work() -> None:
-        ending = context.run(_to_the_end, function, name)
+        ending = context.run(_to_the_end, agent, command)
         with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any longer
             loop.call_soon_threadsafe(_hand_over, ended, ending)
 
-    threading.Thread(target=work, name=name, daemon=True).start()
+    threading.Thread(target=work, name="agent-under-test", daemon=True).start()
     return ended
 
 
-def _to_the_end(function: Callable[[], Any], name: str) -> _Ending:
+def _to_the_end(agent: Callable[[str], Any], command: str) -> _Ending:
     try:
-        return function(), None
+        return agent(command), None
     except StopIteration as error:  # which a coroutine cannot raise
-        return None, RuntimeError(f"the {name} function raised StopIteration: {error}")
+        return None, RuntimeError(f"the agent function raised StopIteration: {error}")
     except BaseException as error:  # noqa: BLE001 - raised again where it is waited for
         return None, error
 

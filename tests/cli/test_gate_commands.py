@@ -179,6 +179,22 @@ def test_a_judged_batch_is_gated(recorded, tmp_path, direct):
     assert recorded("gate", str(path), "--evaluator", "looks-up-the-order", "--pass-rate", "0.9").exit_code == 1
 
 
+def test_a_recordings_custom_evaluator_that_hangs_is_an_error(recorded, tmp_path, monkeypatch):
+    """Within the configuration's time, as in the server; the command comes to its end."""
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "hangs_on_recordings.py").write_text(
+        "import threading\nfrom otel_eval import evaluator\n"
+        "@evaluator(check='hangs')\ndef hangs(interaction):\n    threading.Event().wait()\n"
+    )
+    (tmp_path / "hang.yaml").write_text(
+        "dispatch: {evaluator_timeout: 50ms}\n"
+        "evaluators: {mine: {use: 'hangs_on_recordings:hangs', agents: [support-agent]}}"
+    )
+    result = recorded("evaluate", "--config", "hang.yaml", "--format", "jsonl", "00000-traces.pb")
+    found = [json.loads(line) for line in result.stdout.splitlines()]
+    assert [(line["outcome"], line["reason"]) for line in found] == [("error", "took longer than 0.05 s")] * 2
+
+
 def test_what_cannot_be_read_ends_with_two(recorded, tmp_path):
     """A file that is no recording, and a configuration with mistakes."""
     (tmp_path / "x.txt").write_text("hello")

@@ -153,8 +153,8 @@ def test_an_evaluator_that_hangs_is_an_error_of_its_own_result():
     ).run()
     released.set()
     assert [result.describe() for result in report.results] == [
-        "ERROR blocks: no outcome within 0.2 s",
-        "ERROR waits: no outcome within 0.2 s",
+        "ERROR blocks: took longer than 0.2 s",
+        "ERROR waits: took longer than 0.2 s",
         "PASS tools: called getOrder",
     ]
 
@@ -215,3 +215,28 @@ def test_whatever_prepare_raises_is_its_attempts_alone(raised):
     report = Experiment(cases=[CASE], agent=shop, telemetry=shop.telemetry, prepare=prepare, repeat=2).run()
     assert [attempt.status for attempt in report.attempts] == [Status.ERROR, Status.PASSED]
     assert report.results[0].describe() == f"ERROR setup: {type(raised).__name__}: {raised}"
+
+
+async def test_an_evaluator_that_blocks_does_not_use_up_the_agents_time():
+    """It runs beside the event loop: an agent that waits meanwhile goes on waiting, and is not failed for it."""
+    shop, blocked, asked = Shop(), threading.Event(), asyncio.Event()
+
+    @evaluator(check="blocks")
+    def blocks(interaction):
+        return blocked.wait(10)
+
+    async def agent(command: str) -> str:
+        reply = shop(command)
+        if command == "second":
+            asked.set()
+            loop = asyncio.get_running_loop()
+            loop.call_later(0.05, blocked.set)  # never called where the loop itself is blocked
+        else:
+            await asked.wait()
+        return reply
+
+    report = await Experiment(
+        cases=[EvalCase("a", "first"), EvalCase("b", "second")],
+        agent=agent, telemetry=shop.telemetry, evaluators=[blocks], concurrency=2, evaluator_timeout=20,
+    ).run_async()  # fmt: skip
+    assert [attempt.status for attempt in report.attempts] == [Status.PASSED, Status.PASSED]

@@ -92,12 +92,22 @@ def failure_of(span: Span, *, exceptions_count: bool = False) -> Failure | None:
     told = span.status == "error" or (error_type is not None and span.status != "ok")
     if not told and not (exceptions_count and exception is not None):
         return None
-    if is_control_flow(span):
+    if is_control_flow(span) or (exception is None and error_type is None and _is_of_the_trace(span)):
         return None
     message = text(span.attributes.get("error.message")) or (exception.message if exception else None)
     message = message or _first_paragraph(text(span.status_message))
     kind = exception.type if exception and exception.type else error_type if error_type != "_OTHER" else None
     return Failure(type=_short_type(kind), message=message)
+
+
+def _is_of_the_trace(span: Span) -> bool:
+    """Whether the status is another span's.
+
+    OpenInference's processor for the Vercel AI SDK writes the first error of a trace as status of the spans that end later
+    without one: of the root, and beside OTel 2 of all. The SDK itself records an exception whenever it sets the status.
+    Source: @arizeai/openinference-vercel 2 (TraceAggregateManager).
+    """
+    return span.scope.name in ("ai", "gen_ai") and "openinference.span.kind" in span.attributes
 
 
 def is_control_flow(span: Span) -> bool:

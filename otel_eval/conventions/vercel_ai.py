@@ -15,7 +15,7 @@ from otel_eval.conventions.facts import Convention, Facts, Kind
 from otel_eval.conventions.messages import calls_in, read_message, read_messages
 from otel_eval.conventions.trouble import error_in_result, failure_of, is_control_flow, tool_error_of
 from otel_eval.conventions.values import decode_leniently, first_text, is_object, text
-from otel_eval.interaction import Message, Part, ReasoningPart, TextPart
+from otel_eval.interaction import Failure, Message, Part, ReasoningPart, TextPart
 from otel_eval.signals import Span
 
 SETTING = "experimental_telemetry: {isEnabled: true, recordInputs: true, recordOutputs: true}"
@@ -66,7 +66,7 @@ def _operation_in_name(span: Span) -> str | None:
 def _conversation(span: Span, kind: Kind, content: Content) -> Facts:
     attributes = span.attributes
     system, inputs = _prompt(content) if kind is Kind.AGENT else (None, None)
-    outputs = _output(content)
+    outputs, reasons = _output(content), _finish_reasons(attributes)
     return Facts(
         kind=kind,
         agent=first_text(attributes, ("ai.telemetry.functionId", "resource.name")),
@@ -76,10 +76,10 @@ def _conversation(span: Span, kind: Kind, content: Content) -> Facts:
         system=system,
         model=first_text(attributes, ("ai.response.model", "gen_ai.response.model", "ai.model.id")),
         response_id=first_text(attributes, ("ai.response.id", "gen_ai.response.id")) if kind is Kind.MODEL else None,
-        finish_reasons=_finish_reasons(attributes),
+        finish_reasons=reasons,
         usage=usage_of(attributes, USAGE_KEYS),
         aggregated=kind is Kind.AGENT,
-        failure=failure_of(span),
+        failure=failure_of(span) or (Failure(message="the finish reason is error") if "error" in reasons else None),
         control_flow=is_control_flow(span),
         marks=content.marks,
         setting=SETTING,

@@ -154,3 +154,30 @@ def test_usage_and_reasoning_of_a_call() -> None:
     assert (facts.usage.input_tokens, facts.usage.output_tokens, facts.usage.cache_read_tokens) == (40, 2, 30)
     assert isinstance((facts.output or ())[0], Message)
     assert (facts.output or ())[0].text == "Hi"
+
+
+def test_the_first_error_of_the_trace_is_not_that_of_every_span() -> None:
+    """OpenInference's processor writes a tool's error as status of all that ends after it, the run and the next tool too."""
+    shared: dict[str, Any] = {"status": "error", "status_message": "no route"}
+    agent = operation(
+        "ai.generateText",
+        {"ai.prompt": '{"prompt":"Where is it?"}', "ai.response.text": "Here.", "openinference.span.kind": "AGENT"},
+        **shared,
+    )
+    tool = {"ai.toolCall.name": "find", "ai.toolCall.args": "{}", "openinference.span.kind": "TOOL"}
+    raised = SpanEvent("exception", attributes={"exception.type": "Error", "exception.message": "no route"})
+    found = assemble(
+        [
+            agent,
+            operation("ai.toolCall", tool, parent=agent, events=(raised,), **shared),
+            operation("ai.toolCall", {**tool, "ai.toolCall.result": '"81"'}, parent=agent, **shared),
+        ]
+    )[0]
+    assert found.failure is None
+    assert {call.result: call.error is None for call in found.tool_calls} == {None: False, "81": True}
+
+
+def test_a_stream_that_broke_off_says_so_in_its_finish_reason() -> None:
+    """Its span has neither an exception nor a status."""
+    facts = read("ai.streamText", {"ai.response.finishReason": "error", "ai.response.text": "Her"})
+    assert facts.failure is not None

@@ -79,20 +79,20 @@ async def ours(completed: Sequence[Completed], collector: str) -> Took:
     with tempfile.TemporaryDirectory(prefix="otel-eval-bench-") as directory:
         settings = EmissionSettings(exporter=ExporterSettings(endpoint=collector), instance="bench")
         emission = Emission(settings, guard=guard, environ={})
-        async with await AsyncLedger.open(f"sqlite:///{Path(directory) / 'ledger.db'}") as ledger:
-            async with emission.running(ledger, clock) as outbox:
-                dispatcher = Dispatcher(
-                    config=config, evaluators=build_evaluators(config), ledger=ledger, guard=guard, clock=clock,
-                    recorder=emission.recorder,
-                )  # fmt: skip
-                assert outbox is not None
-                async with dispatcher:
-                    began, cpu = time.perf_counter(), time.process_time()
-                    for start in range(0, len(completed), BATCH):
-                        await dispatcher.accept(completed[start : start + BATCH])
-                    while await ledger.outbox_size():  # noqa: ASYNC110 - what is waited for is another process's answer
-                        await asyncio.sleep(0.005)
-                    return Took(time.process_time() - cpu, time.perf_counter() - began)
+        async with (
+            await AsyncLedger.open(f"sqlite:///{Path(directory) / 'ledger.db'}") as ledger,
+            emission.running(ledger, clock),
+            Dispatcher(
+                config=config, evaluators=build_evaluators(config), ledger=ledger, guard=guard, clock=clock,
+                recorder=emission.recorder,
+            ) as dispatcher,
+        ):  # fmt: skip
+            began, cpu = time.perf_counter(), time.process_time()
+            for start in range(0, len(completed), BATCH):
+                await dispatcher.accept(completed[start : start + BATCH])
+            while await ledger.outbox_size():  # noqa: ASYNC110 - what is waited for is another process's answer
+                await asyncio.sleep(0.005)
+            return Took(time.process_time() - cpu, time.perf_counter() - began)
 
 
 def sdk_alone(count: int, collector: str) -> Took:

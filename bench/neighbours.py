@@ -33,6 +33,8 @@ def neighbours(verdict: str = '{"reason": "it does", "score": 0.8}') -> Iterator
     process = multiprocessing.get_context("spawn").Process(target=_run, args=(theirs, verdict), daemon=True)
     process.start()
     try:
+        if not ours.poll(60):
+            raise RuntimeError("the scripted model and the collector did not start")
         yield Neighbours(*ours.recv())
     finally:
         ours.send(None)

@@ -36,7 +36,7 @@ _ENDS = frozenset(".!?…\"'`)]}>:;|*。！？」』）")
 
 def tails_of(span: Span) -> tuple[str, ...]:
     """The ends of the span's values that its limit cut; none where nothing says that there is a limit."""
-    texts = list(_texts(span.attributes.values()))
+    texts = _texts(span.attributes.values())
     for event in span.events:
         texts += _texts(event.attributes.values())
     longest = max(map(len, texts), default=0)
@@ -55,12 +55,13 @@ def is_cut(value: object, tails: Iterable[str] = ()) -> bool:
     return any(MARKER.search(leaf[-160:]) is not None for leaf in _leaves(value, 0))
 
 
-def _texts(values: Iterable[Any]) -> Iterator[str]:
-    for value in values:
-        if isinstance(value, str):
-            yield value
-        elif isinstance(value, list | tuple):
-            yield from (item for item in value if isinstance(item, str))
+def _texts(values: Iterable[Any]) -> list[str]:
+    given = list(values)
+    texts = [value for value in given if isinstance(value, str)]
+    if len(texts) < len(given):
+        lists = [value for value in given if isinstance(value, list | tuple)]
+        texts += [item for value in lists for item in value if isinstance(item, str)]
+    return texts
 
 
 def _is_whole(text: str) -> bool:

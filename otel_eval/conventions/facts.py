@@ -135,8 +135,8 @@ _UNTOLD = tuple(field.default for field in fields(Facts))
 _JOINED = ("conventions", "marks", "cut", "pseudo_tools")
 
 
-def fill(facts: Facts, more: Facts) -> Facts:
-    """``facts`` with its untold fields taken from ``more``; the kind stays that of ``facts``."""
+def fill(facts: Facts, more: Facts, **known: Any) -> Facts:
+    """``facts`` with its untold fields taken from ``more``; the kind stays that of ``facts``. ``known``: fields as they are."""
     values: dict[str, Any] = {  # the untold values are singletons
         name: theirs if mine is untold else mine
         for name, untold, mine, theirs in zip(_NAMES, _UNTOLD, _values_of(facts), _values_of(more), strict=True)
@@ -149,7 +149,7 @@ def fill(facts: Facts, more: Facts) -> Facts:
         values["usage"], values["aggregated"] = more.usage, more.aggregated
     if facts.input is not None:
         values["new_from"] = facts.new_from
-    return Facts(**values)
+    return Facts(**{**values, **known}) if known else Facts(**values)
 
 
 @frozen

@@ -7,7 +7,7 @@ A new convention is one module and one line here; users add theirs with the entr
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cache
+from functools import cache, reduce
 from importlib.metadata import entry_points
 
 from otel_eval.conventions import (
@@ -98,10 +98,10 @@ class Registry:
 
     def facts_of(self, span: Span) -> Facts | None:
         """What the span says about an agent's work; None for an ordinary span. Pure; never raises for odd values."""
-        found: Facts | None = None
+        told: list[Facts] = []
         names: list[str] = []
         for convention in self._offering.of(span):
-            if convention.fallback and found is not None:
+            if convention.fallback and told:
                 continue
             try:
                 facts = convention.read(span)
@@ -110,16 +110,21 @@ class Registry:
             if facts is None:
                 continue
             names.append(convention.name)
-            found = facts if found is None else fill(found, facts)
-        if found is None or found.kind is Kind.OTHER:
+            told.append(facts)
+        if not told or told[0].kind is Kind.OTHER:
             return None
-        return changed(
-            found,
-            conventions=tuple(names),
-            cut=tails_of(span),
-            session=(session_of(span.attributes) if found.session is None else found.session) or None,
-            user_id=found.user_id or user_of(span.attributes),
-        )
+        session = next((facts.session for facts in told if facts.session is not None), None)
+        known = {
+            "conventions": tuple(names),
+            "cut": tails_of(span),
+            "session": (session_of(span.attributes) if session is None else session) or None,
+            "user_id": next((facts.user_id for facts in told if facts.user_id is not None), None)
+            or user_of(span.attributes),
+        }
+        if len(told) == 1:
+            return changed(told[0], **known)
+        *before, last = told
+        return fill(reduce(fill, before), last, **known)
 
     def note_of(self, record: LogRecord) -> Note | None:
         """What the record says about the span that it names; None for an ordinary record."""

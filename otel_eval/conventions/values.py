@@ -60,8 +60,8 @@ def text(value: object) -> str | None:
 def first_text(attributes: Mapping[str, Any], keys: Iterable[str]) -> str | None:
     """The first of the attributes that is a text and says something."""
     for key in keys:
-        found = text(attributes.get(key))
-        if found is not None:
+        raw = attributes.get(key)  # most are not there
+        if raw is not None and (found := text(raw)) is not None:
             return found
     return None
 
@@ -80,8 +80,8 @@ def number(value: object) -> int | None:
 def first_number(attributes: Mapping[str, Any], keys: Iterable[str]) -> int | None:
     """The first of the attributes that is a count."""
     for key in keys:
-        found = number(attributes.get(key))
-        if found is not None:
+        raw = attributes.get(key)
+        if raw is not None and (found := number(raw)) is not None:
             return found
     return None
 

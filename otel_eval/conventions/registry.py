@@ -142,11 +142,15 @@ class Registry:
         return None
 
 
+_RANKS = {"system": 0, "user": 1, "assistant": 2, "tool": 3}
+
+
 def _rank(facts: Facts) -> int:
-    """Of records of one moment: instructions, then what was asked, then what was answered."""
+    """Of records of one moment: instructions, what was asked, what the model called, what that gave, what was answered."""
     if facts.output is not None:
-        return 2
-    return 0 if facts.input and all(message.role == "system" for message in facts.input) else 1
+        return 4
+    roles = {message.role for message in facts.input or ()}
+    return _RANKS.get(roles.pop(), 1) if len(roles) == 1 else 1
 
 
 @cache

@@ -15,7 +15,7 @@ from google.protobuf.message import DecodeError
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
 
 from otel_eval.receive import decode_json, decode_protobuf
-from otel_eval.receive.decode_common import MalformedRequest
+from otel_eval.receive.decode_common import MalformedRequest, in_order
 from otel_eval.receive.sieve import Sieve
 from otel_eval.signals import LogRecord, OrdinarySpan, Span
 
@@ -53,9 +53,9 @@ def decode_logs(body: bytes, encoding: Encoding = "protobuf", odd: Counter[str] 
     """The log records of an ``ExportLogsServiceRequest``, in its order. A record without ids is taken. Raises MalformedRequest."""
     odd = Counter() if odd is None else odd
     if encoding == "json":
-        return list(decode_json.logs_of(decode_json.load(body), odd))
+        return list(in_order(decode_json.logs_of(decode_json.load(body), odd)))
     try:
         request = ExportLogsServiceRequest.FromString(body)
     except DecodeError as error:
         raise MalformedRequest(f"not an OTLP log request: {error}") from error
-    return list(decode_protobuf.logs_of(request, odd))
+    return list(in_order(decode_protobuf.logs_of(request, odd)))

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
+
+from otel_eval.signals import LogRecord
 
 STATUS = {0: "unset", 1: "ok", 2: "error", "STATUS_CODE_OK": "ok", "STATUS_CODE_ERROR": "error"}
 MAX_DEPTH = 64
@@ -48,3 +51,17 @@ def event_name(attributes: Mapping[str, Any]) -> str:
 def parent_is_remote(flags: int) -> bool | None:
     """Source: OTLP ``SpanFlags``: 0x100 says that 0x200 is to be believed."""
     return bool(flags & 0x200) if flags & 0x100 else None
+
+
+def in_order(records: Iterable[LogRecord]) -> Iterator[LogRecord]:
+    """The records of one request with times that tell their order, where several of one span have the same time.
+
+    JavaScript's clock for log records counts milliseconds, and an instrumentation writes all messages of a call within one.
+    Each record that has the time of one before it is moved by a nanosecond more.
+    """
+    seen: Counter[tuple[str | None, str | None, int]] = Counter()
+    for record in records:
+        moment = record.trace_id, record.span_id, record.time_ns
+        before = seen[moment]
+        seen[moment] += 1
+        yield replace(record, time_ns=record.time_ns + before) if before and record.span_id is not None else record

@@ -157,3 +157,19 @@ def test_ordinary_spans_are_not_decoded() -> None:
 
     ordinary: Span = span("GET /")
     assert facts_of(replace(ordinary, attributes=Keys({"http.route": "/", "server.address": "x"}))) is None
+
+
+def test_log_records_of_one_moment_are_put_in_the_order_of_a_turn() -> None:
+    """Alone in their requests, records of one millisecond tell their order by what they are."""
+    call = {"id": "c1", "type": "function", "function": {"name": "find", "arguments": "{}"}}
+    turn = [
+        ("gen_ai.system.message", {"content": "Be kind."}),
+        ("gen_ai.user.message", {"content": "Where is it?"}),
+        ("gen_ai.assistant.message", {"tool_calls": [call]}),
+        ("gen_ai.tool.message", {"id": "c1", "content": "here"}),
+        ("gen_ai.choice", {"message": {"content": "Here."}}),
+    ]
+    notes = [note_of(log_record(name, span=span(), body=body)) for name, body in turn]
+    orders = [note.order for note in notes if note is not None]
+    assert len(orders) == len(turn)
+    assert orders == sorted(orders)

@@ -161,3 +161,17 @@ def test_a_log_without_a_span_is_taken() -> None:
     whole.resource_logs.add().scope_logs.add().log_records.add().body.string_value = "hello"
     (read,) = decode_logs(whole.SerializeToString())
     assert (read.trace_id, read.span_id, read.body) == (None, None, "hello")
+
+
+def test_log_records_of_one_moment_keep_the_order_of_their_request() -> None:
+    """A clock of milliseconds gives all messages of a model's call one time; another span's records have their own."""
+    whole = ExportLogsServiceRequest()
+    records = whole.resource_logs.add().scope_logs.add().log_records
+    for text, span_id in (("a", SPAN), ("b", SPAN), ("c", SPAN[::-1]), ("d", SPAN)):
+        records.add(trace_id=TRACE, span_id=span_id, time_unix_nano=7).body.string_value = text
+    assert [(read.body, read.time_ns) for read in decode_logs(whole.SerializeToString())] == [
+        ("a", 7),
+        ("b", 8),
+        ("c", 7),
+        ("d", 9),
+    ]

@@ -59,7 +59,7 @@ def _texts(values: Iterable[Any]) -> list[str]:
     given = list(values)
     texts = [value for value in given if isinstance(value, str)]
     if len(texts) < len(given):
-        lists = [value for value in given if isinstance(value, list | tuple)]
+        lists = [value for value in given if isinstance(value, (list, tuple))]
         texts += [item for value in lists for item in value if isinstance(item, str)]
     return texts
 

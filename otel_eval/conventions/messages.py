@@ -166,7 +166,7 @@ def _tool_calls(value: Mapping[str, Any]) -> list[ToolCallPart]:
     calls = containers(value.get("tool_calls") or value.get("toolCalls") or value.get("toolInvocations") or ())
     found = (
         [call for item in calls if is_object(item) and (call := tool_call_of(item)) is not None]
-        if isinstance(calls, list | tuple)
+        if isinstance(calls, (list, tuple))
         else []
     )
     legacy = containers(value.get("function_call"))
@@ -194,7 +194,10 @@ def _list_in(value: Mapping[str, Any]) -> Any:
 
 def _is_pair(value: list[Any]) -> bool:
     return (
-        len(value) == 2 and isinstance(value[0], str) and value[0].lower() in ROLES and isinstance(value[1], str | list)
+        len(value) == 2
+        and isinstance(value[0], str)
+        and value[0].lower() in ROLES
+        and isinstance(value[1], (str, list))
     )
 
 
@@ -222,7 +225,7 @@ def asks(message: Message) -> bool:
     """Whether a user speaks in it, rather than a tool in the user's name."""
     return (
         message.role == "user"
-        and any(isinstance(part, TextPart | Attachment) for part in message.parts)
+        and any(isinstance(part, (TextPart, Attachment)) for part in message.parts)
         and not any(isinstance(part, ToolResultPart) for part in message.parts)
     )
 
@@ -242,5 +245,5 @@ def call_ids_in(message: Message) -> set[str]:
     return {
         part.call_id
         for part in message.parts
-        if isinstance(part, ToolCallPart | ToolResultPart) and part.call_id is not None
+        if isinstance(part, (ToolCallPart, ToolResultPart)) and part.call_id is not None
     }

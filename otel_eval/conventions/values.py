@@ -68,7 +68,7 @@ def first_text(attributes: Mapping[str, Any], keys: Iterable[str]) -> str | None
 
 def number(value: object) -> int | None:
     """A count; numbers in texts are read, NaN and negative ones are None."""
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
+    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
         return None
     try:
         as_float = float(value)
@@ -95,7 +95,7 @@ def decode(value: Any, *, twice: bool = True) -> Any:
 
     A JSON string that holds a JSON object or array again is decoded once more. Raises Undecodable for JSON that is cut.
     """
-    if isinstance(value, bytes | memoryview):
+    if isinstance(value, (bytes, memoryview)):
         value = bytes(value).decode("utf-8", "replace")
     if not isinstance(value, str):
         return value
@@ -125,7 +125,7 @@ def decode_leniently(value: Any) -> Any:
 def containers(value: Any) -> Any:
     """As :func:`decode_leniently`, but only objects and arrays; ``42`` or ``"x"`` stay the text that they are."""
     decoded = decode_leniently(value)
-    return decoded if isinstance(decoded, dict | list) else value
+    return decoded if isinstance(decoded, (dict, list)) else value
 
 
 def _repr(value: str) -> Any:
@@ -142,7 +142,7 @@ def _repr(value: str) -> Any:
         parsed = ast.literal_eval(value.strip())
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         return None
-    return parsed if isinstance(parsed, dict | list) else list(parsed) if isinstance(parsed, tuple) else None
+    return parsed if isinstance(parsed, (dict, list)) else list(parsed) if isinstance(parsed, tuple) else None
 
 
 def looks_cut(value: str) -> bool:
@@ -156,17 +156,21 @@ def looks_cut(value: str) -> bool:
     return opened > 0 or '"' in rest
 
 
+_PLAIN = frozenset({str, int, bool, type(None)})
+"""Asked for before ``isinstance``: of nearly every value this is the exact type."""
+
+
 def plain(value: Any, depth: int = 0) -> JsonValue:
     """The value with nothing but JSON's types in it."""
-    if value is None or isinstance(value, bool | int | str):
-        return value
+    if type(value) in _PLAIN or isinstance(value, (bool, int, str)):
+        return value  # type: ignore[no-any-return]
     if isinstance(value, float):
         return value if math.isfinite(value) else str(value)
     if depth > 60:
         return None
     if isinstance(value, Mapping):
         return {str(key): plain(item, depth + 1) for key, item in value.items()}
-    if isinstance(value, list | tuple | set | frozenset):
+    if isinstance(value, (list, tuple, set, frozenset)):
         return [plain(item, depth + 1) for item in value]
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace")

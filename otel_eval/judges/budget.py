@@ -107,6 +107,10 @@ class SqliteBudget:
             yield connection
 
 
+REREAD_AFTER_NS = 1_000_000_000
+"""How long what the store said is believed: what other replicas spend is seen that late, what this one spends at once."""
+
+
 class Budget:
     """One model's daily limits over a store."""
 
@@ -115,6 +119,8 @@ class Budget:
         self._settings = settings
         self._store = store
         self._under_way = Spent()
+        self._booked = Spent()
+        self._known: dict[str, tuple[int, Spent]] = {}
 
     @property
     def limited(self) -> bool:
@@ -135,17 +141,47 @@ class Budget:
         if not self.limited:
             return
         usd, tokens = self._settings.daily_budget_usd, self._settings.daily_budget_tokens
-        spent = await self._store.spent(self._name, utc_day(now_ns))
-        if usd is not None and spent.usd + self._under_way.usd >= usd:
-            raise BudgetSpent(f"budget spent: {self._name} may cost {usd:.2f} USD a day (UTC)")
-        if tokens is not None and spent.tokens + self._under_way.tokens >= tokens:
-            raise BudgetSpent(f"budget spent: {self._name} may use {tokens} tokens a day (UTC)")
+        day = utc_day(now_ns)
+        if self._used_up(await self._spent(day, now_ns)):
+            # Only the store itself says no: what is remembered here may count a booking twice for a second.
+            spent = await self._read(day, now_ns)
+            if usd is not None and spent.usd + self._under_way.usd >= usd:
+                raise BudgetSpent(f"budget spent: {self._name} may cost {usd:.2f} USD a day (UTC)")
+            if tokens is not None and spent.tokens + self._under_way.tokens >= tokens:
+                raise BudgetSpent(f"budget spent: {self._name} may use {tokens} tokens a day (UTC)")
 
     async def book(self, now_ns: int, used: Spent) -> None:
         """Add what a call used, where there is a budget."""
         if not self.limited:
             return
-        await self._store.add(self._name, utc_day(now_ns), used.usd, used.tokens)
+        day = utc_day(now_ns)
+        self._booked = Spent(self._booked.usd + used.usd, self._booked.tokens + used.tokens)
+        if day in self._known:
+            read_ns, known = self._known[day]
+            self._known[day] = read_ns, Spent(known.usd + used.usd, known.tokens + used.tokens)
+        await self._store.add(self._name, day, used.usd, used.tokens)
+
+    def _used_up(self, spent: Amounts) -> bool:
+        usd, tokens = self._settings.daily_budget_usd, self._settings.daily_budget_tokens
+        of_usd = usd is not None and spent.usd + self._under_way.usd >= usd
+        return of_usd or (tokens is not None and spent.tokens + self._under_way.tokens >= tokens)
+
+    async def _spent(self, day: str, now_ns: int) -> Amounts:
+        """As the store said within the last second, and what was booked here since: not every call costs a read."""
+        if day in self._known:
+            read_ns, known = self._known[day]
+            if 0 <= now_ns - read_ns < REREAD_AFTER_NS:
+                return known
+        return await self._read(day, now_ns)
+
+    async def _read(self, day: str, now_ns: int) -> Spent:
+        """What the store says, with what was booked while it was asked, lest that be missed."""
+        before = self._booked
+        spent = await self._store.spent(self._name, day)
+        meanwhile = Spent(self._booked.usd - before.usd, self._booked.tokens - before.tokens)
+        remembered = Spent(spent.usd + meanwhile.usd, spent.tokens + meanwhile.tokens)
+        self._known = {day: (now_ns, remembered)}
+        return Spent(spent.usd, spent.tokens)
 
 
 def utc_day(now_ns: int) -> str:

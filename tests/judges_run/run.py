@@ -10,6 +10,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import grpc
 import yaml
@@ -43,6 +44,7 @@ class Plan:
     slowest: float = 0.3
     timeout: float = 2.0
     stops: Sequence[tuple[float, float, str]] = ((0.5, 0.25, "terminate"), (0.8, 0.6, "kill"))
+    max_retries: int = 2
     patience: float = 60.0
     max_wait: float = 15.0
 
@@ -79,11 +81,11 @@ async def judged_run(directory: Path, plan: Plan) -> Run:
     exits: list[int] = []
     in_flight: list[int] = []
     async with Sink() as sink, ScriptedModel(script) as model:
-        config = _write_config(directory, plan, model, sink)
-        for sent, ended, how in (*plan.stops, (1.0, 1.0, "terminate")):
+        config = write_config(directory, plan, model, sink)
+        for share_sent, share_ended, how in (*plan.stops, (1.0, 1.0, "terminate")):
             async with serving(config) as server:
-                await _send(server, range(len(numbers), round(plan.interactions * sent)), numbers)
-                await _ended(sink, round(2 * plan.interactions * ended), plan.patience)
+                await send(server, range(len(numbers), round(plan.interactions * share_sent)), numbers)
+                await ended(sink, round(2 * plan.interactions * share_ended), plan.patience)
                 in_flight.append(model.in_flight)
                 if how == "kill":
                     await server.kill()
@@ -108,7 +110,10 @@ async def judged_run(directory: Path, plan: Plan) -> Run:
             )
 
 
-def _write_config(directory: Path, plan: Plan, model: ScriptedModel, sink: Sink) -> Path:
+def write_config(
+    directory: Path, plan: Plan, model: ScriptedModel, sink: Sink, *, only_criterion: bool = False, **of_model: object
+) -> Path:
+    """A server on free ports whose judges ask that model; ``of_model`` are further settings of its entry."""
     config = directory / "otel-eval.yaml"
     listeners = {"grpc": {"endpoint": "127.0.0.1:0"}, "http": {"endpoint": "127.0.0.1:0"}}
     judge_model = {
@@ -117,11 +122,12 @@ def _write_config(directory: Path, plan: Plan, model: ScriptedModel, sink: Sink)
         "api_key": "none",
         "max_concurrency": plan.concurrency,
         "timeout": f"{plan.timeout}s",
-        "max_retries": 2,
+        "max_retries": plan.max_retries,
         "daily_budget_usd": 1_000_000,
         "price_per_million_tokens": {"input": USD_PER_MILLION_IN, "output": USD_PER_MILLION_OUT},
+        **of_model,
     }
-    sections = {
+    sections: dict[str, Any] = {
         "receivers": {"otlp": listeners},
         "exporters": {"otlp": {"endpoint": sink.endpoint}},
         "storage": {"directory": str(directory / "data")},
@@ -134,11 +140,13 @@ def _write_config(directory: Path, plan: Plan, model: ScriptedModel, sink: Sink)
             LABEL: {"builtin": "toxicity", "agents": ["*"]},
         },
     }
+    if only_criterion:
+        del sections["evaluators"][LABEL]
     config.write_text(yaml.safe_dump(sections), encoding="utf-8")
     return config
 
 
-async def _send(server: ServeProcess, wanted: range, numbers: dict[str, int]) -> None:
+async def send(server: ServeProcess, wanted: range, numbers: dict[str, int]) -> None:
     """Send these Interactions; they are in ``numbers`` once acknowledged."""
     async with grpc.aio.insecure_channel(server.grpc) as channel:
         export = channel.unary_unary(EXPORT)
@@ -152,7 +160,7 @@ async def _send(server: ServeProcess, wanted: range, numbers: dict[str, int]) ->
             numbers.update(sent)
 
 
-async def _ended(sink: Sink, count: int, patience: float) -> None:
+async def ended(sink: Sink, count: int, patience: float) -> None:
     """Return once so many evaluations were reported as ended."""
     reported: set[tuple[object, object]] = set()
     read = 0

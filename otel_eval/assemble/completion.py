@@ -32,7 +32,7 @@ from dataclasses import dataclass, field
 
 from otel_eval.assemble.assembler import assemble_nodes
 from otel_eval.assemble.digest import evidence_digest
-from otel_eval.assemble.group import Group
+from otel_eval.assemble.group import Group, Key
 from otel_eval.assemble.nodes import Node
 from otel_eval.conventions.facts import Note
 from otel_eval.interaction import GapKind, Interaction
@@ -121,12 +121,13 @@ class Completion:
         for node in nodes:
             group = self._groups.get(node.trace_id) or self._open(node.trace_id, now)
             if group.add_node(node, now):
-                group = self._tie(group, node)
+                group = self._tie(group, node.key)
                 self._parent_came(group, node)
             touched[id(group)] = group
         for note in notes:
             group = self._groups.get(note.trace_id) or self._open(note.trace_id, now)
             group.add_note(note, now)
+            group = self._tie(group, (note.trace_id, note.span_id))
             touched[id(group)] = group
         for group in touched.values():
             if group.trace_ids:  # not merged into another meanwhile
@@ -168,9 +169,9 @@ class Completion:
         group = self._groups[trace_id] = Group(trace_id, now)
         return group
 
-    def _tie(self, group: Group, node: Node) -> Group:
-        """Join the group with the one whose bare loop the node goes on."""
-        for key in group.ties_of(node):
+    def _tie(self, group: Group, span: Key) -> Group:
+        """Join the group with the one whose bare loop the span goes on."""
+        for key in group.ties_of(span):
             other = self._tied.get(key)
             if other is not None and other is not group:
                 other.absorb(group)

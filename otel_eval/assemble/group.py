@@ -42,6 +42,7 @@ class Group:
         self.trace_ids = {trace_id}
         self.nodes: dict[Key, Node] = {}
         self.notes: dict[tuple[Key, tuple[int, int, str]], Note] = {}
+        self._notes_of: dict[Key, list[Note]] = {}
         self.told: dict[str, str] = {}
         self.tie_keys: set[str] = set()
         self.scheduled: float | None = None
@@ -71,18 +72,28 @@ class Group:
         span = (note.trace_id, note.span_id)
         if (span, note.order) not in self.notes:
             self.notes[span, note.order] = note
+            self._notes_of.setdefault(span, []).append(note)
             self._arrived[span] = now
             self._trees.pop(note.trace_id, None)
 
-    def ties_of(self, node: Node) -> frozenset[str]:
-        """What ties the span to other traces: only a model call that is a trace of its own is tied to any."""
-        return ties(node) if node.parent_id is None else frozenset()
+    def ties_of(self, key: Key) -> frozenset[str]:
+        """What ties the span to other traces: only a model call that is a trace of its own is tied to any.
+
+        What log records say of it counts, since they may hold all that was said; before it came they tie nothing.
+        """
+        node = self.nodes.get(key)
+        if node is None or node.parent_id is not None:
+            return frozenset()
+        notes = self._notes_of.get(key)
+        return ties(node if notes is None else collect((node,), notes)[0])
 
     def absorb(self, other: Group) -> None:
         """Take everything over from another group, which is empty afterwards."""
         self.trace_ids |= other.trace_ids
         self.nodes.update(other.nodes)
         self.notes.update(other.notes)
+        for key, notes in other._notes_of.items():
+            self._notes_of.setdefault(key, []).extend(notes)
         self.told.update(other.told)
         self.tie_keys |= other.tie_keys
         self._arrived.update(other._arrived)
@@ -97,11 +108,12 @@ class Group:
         notes = tuple(note for note in self.notes.values() if note.trace_id == trace_id)
         self.nodes = {key: node for key, node in self.nodes.items() if key[0] != trace_id}
         self.notes = {key: note for key, note in self.notes.items() if key[0][0] != trace_id}
+        self._notes_of = {key: said for key, said in self._notes_of.items() if key[0] != trace_id}
         self._arrived = {key: when for key, when in self._arrived.items() if key[0] != trace_id}
         told = {name: digest for name, digest in self.told.items() if name.startswith(trace_id)}
         self.told = {name: digest for name, digest in self.told.items() if name not in told}
         self._trees.pop(trace_id, None)
-        left = {key for node in self.nodes.values() for key in self.ties_of(node)} if self.trace_ids else set()
+        left = {tie for key in self.nodes for tie in self.ties_of(key)} if self.trace_ids else set()
         gone, self.tie_keys = self.tie_keys - left, left
         return nodes, notes, told, gone
 
@@ -118,8 +130,13 @@ class Group:
         return self._trees[trace_id]
 
     def traces_of(self, interaction: Interaction) -> set[str]:
-        """The traces that the Interaction's spans are in."""
-        return {interaction.trace_id, *(trace_id for trace_id, _ in self._own_calls(interaction))}
+        """The traces that the Interaction's spans are in, and those of other instrumentations' spans of the same calls."""
+        traces = {interaction.trace_id, *(trace_id for trace_id, _ in self._own_calls(interaction))}
+        ids = {call.response_id for call in interaction.model_calls if call.response_id}
+        if ids and not self.trace_ids <= traces:
+            said = ((key[0], node.facts.response_id) for key, node in self.nodes.items() if node.facts is not None)
+            traces |= {trace_id for trace_id, response_id in said if response_id in ids}
+        return traces
 
     def agents_below(self, node: Node) -> Iterator[Node]:
         """The agent spans whose parent this span is."""

@@ -11,9 +11,19 @@ from hypothesis import strategies as st
 
 from otel_eval.assemble.assembler import assemble
 from otel_eval.assemble.completion import Closed, Completion, CompletionSettings, Due
-from otel_eval.assemble.nodes import observe
+from otel_eval.assemble.nodes import join, observe
 from otel_eval.signals import Resource, Span
-from otel_eval.testing.spans import SECOND_NS, agent_span, message, model_span, new_span_id, span, tool_span
+from otel_eval.testing.spans import (
+    SECOND_NS,
+    START_NS,
+    agent_span,
+    log_record,
+    message,
+    model_span,
+    new_span_id,
+    span,
+    tool_span,
+)
 
 SETTLE, ACROSS, IDLE, MAX_AGE = 2.0, 7.0, 300.0, 3600.0
 
@@ -297,3 +307,45 @@ def test_any_order_and_batching_gives_the_same_interactions(
     told += clock.until(clock.now + 2 * IDLE)
     assert sorted(told) == sorted(interaction.id for interaction in assemble(spans))
     assert clock.completion.open_traces == 0
+
+
+def test_calls_of_their_own_traces_are_joined_by_what_their_log_records_say() -> None:
+    """Content in log records ties a bare loop's calls as content on spans does, whichever comes first."""
+    asked, answered = [message("user", "Where is my order?")], message("assistant", "It was delivered.")
+    call = {"type": "tool_call", "id": "c1", "name": "getOrder", "arguments": {}}
+    first, second = (
+        model_span(messages=None, output=None, started_ns=START_NS + place * SECOND_NS) for place in range(2)
+    )
+    said = [
+        *asked,
+        message("assistant", call),
+        message("tool", {"type": "tool_call_response", "id": "c1", "response": "x"}),
+    ]
+    records = [
+        log_record(
+            "gen_ai.client.inference.operation.details",
+            span=each,
+            attributes={"gen_ai.input.messages": told, "gen_ai.output.messages": [answer]},
+        )
+        for each, told, answer in ((first, asked, message("assistant", call)), (second, said, answered))
+    ]
+    for spans_first in (True, False):
+        clock = Clocked()
+        if spans_first:
+            clock.add(first, second)
+        clock.completion.add([], [note for each in records if (note := join(each)) is not None], now=clock.now)
+        if not spans_first:
+            clock.add(first, second)
+        assert clock.until(MAX_AGE) == [id_of(first)]
+        assert sorted(clock.closed) == sorted([first.trace_id, second.trace_id])
+
+
+def test_another_spans_of_the_same_call_is_closed_with_it() -> None:
+    """Two instrumentations write one call, each in a trace of its own: one Interaction, and nothing later."""
+    clock = Clocked()
+    ours = model_span(messages=[message("user", "Hi")], output=[message("assistant", "Hello.")])
+    twin = model_span(messages=None, output=None)
+    same = {"gen_ai.response.id": "resp_1"}
+    clock.add(*(replace(each, attributes={**each.attributes, **same}) for each in (ours, twin)))
+    assert len(clock.until(MAX_AGE)) == 1
+    assert sorted(clock.closed) == sorted([ours.trace_id, twin.trace_id])

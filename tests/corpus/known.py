@@ -22,51 +22,9 @@ KNOWN: dict[str, str] = {
     ),
 }
 
-_RECORDS = (
-    "The model calls are traces of their own, and what they said stands in log records; a server joins traces by what "
-    "spans say, so it tells each call as an Interaction of its own."
-)
-_DOUBLE = (
-    "The client's SDK writes each model call a second time, in a trace of its own. A server leaves such a trace open when "
-    "it closes that of the call, and later takes it for a call of its own."
-)
 _TIME = "Nothing but time joins its traces; a server joins none by time alone."
 
 APART: dict[str, str] = {
-    **dict.fromkeys(
-        (
-            "anthropic-sdk--genai-events/flaky",
-            "anthropic-sdk--genai-events/refund",
-            "anthropic-sdk--genai-events/stream",
-            "google-genai-sdk--otel-events/refund",
-            "google-genai-sdk--otel-events/weather",
-            "openai-loop-noagent--genai-openai-event/concurrent",
-            "openai-loop-noagent--genai-openai-event/handoff",
-            "openai-loop-noagent--genai-openai-event/refund",
-            "openai-loop-noagent--genai-openai-event/responses",
-            "openai-loop-noagent--genai-openai-event/weather",
-            "openai-loop-noagent--openai-v2-legacy/flaky",
-            "openai-loop-noagent--openai-v2-legacy/multiturn",
-            "openai-loop-noagent--openai-v2-legacy/nocontent",
-            "openai-loop-noagent--openai-v2-legacy/refund",
-            "openai-loop-noagent--openai-v2-legacy/weather",
-        ),
-        _RECORDS,
-    ),
-    **dict.fromkeys(
-        (
-            "anthropic-sdk--openinference/stream",
-            "anthropic-sdk--openllmetry/concurrent",
-            "anthropic-sdk--openllmetry/flaky",
-            "anthropic-sdk--openllmetry/plain",
-            "anthropic-sdk--openllmetry/refund",
-            "anthropic-sdk--openllmetry/stream",
-            "anthropic-sdk--openllmetry/stream_create",
-            "anthropic-sdk--openllmetry/unicode",
-            "anthropic-sdk--openllmetry/weather",
-        ),
-        _DOUBLE,
-    ),
     "langchain-js--traceloop/handoff": _TIME,
     "langchain-js--traceloop/nocontent": _TIME,
 }

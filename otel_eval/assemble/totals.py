@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from otel_eval.assemble.interactions import Evidence
+from otel_eval.frozen import changed
 from otel_eval.interaction import Interaction, ModelCall, Totals, Usage
 
 
@@ -15,7 +15,7 @@ def with_totals(found: Sequence[tuple[Evidence, Interaction]]) -> tuple[Interact
     for _, interaction in found:
         if interaction.parent_id is not None:
             below.setdefault(interaction.parent_id, []).append(interaction)
-    return tuple(replace(interaction, totals=_totals(_family(interaction, below))) for _, interaction in found)
+    return tuple(changed(interaction, totals=_totals(_family(interaction, below))) for _, interaction in found)
 
 
 def _family(interaction: Interaction, below: dict[str, list[Interaction]]) -> list[Interaction]:

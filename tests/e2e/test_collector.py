@@ -118,6 +118,45 @@ def test_a_backend_that_is_down_does_not_hold_up_the_others(tmp_path: Path, judg
     assert sorted(each.span_id for each in judge.spans) == sorted(each.span_id for each in agents)
 
 
+def test_conversations_fit_into_what_each_backend_takes(tmp_path: Path, judge: Sink) -> None:
+    """Spans of 100 KB, of which a hundred arrive within a second, reach a trace backend that takes 4 MiB at once."""
+    jaeger = Jaeger(tmp_path)
+    environment = {"TRACES_ENDPOINT": jaeger.otlp_endpoint, "OTEL_EVAL_ENDPOINT": address(judge.endpoint)}
+    collector = Collector(tmp_path, environment=environment)
+    agents = [agent_span(agent=f"agent-{index}", reply="x" * 100_000) for index in range(100)]
+    with jaeger.part, collector.part:
+        jaeger.wait_ready()
+        collector.wait_ready()
+        for start in range(0, len(agents), 20):
+            send(collector, agents[start : start + 20])
+        until("otel-eval has them all", lambda: len(judge.spans) == len(agents))
+        for each in agents:
+            until("the trace backend has it", lambda trace_id=each.trace_id: jaeger.spans(trace_id))
+
+
+def test_an_otel_eval_that_is_down_does_not_fill_the_memory_of_the_others(tmp_path: Path, judge: Sink) -> None:
+    """More than the collector's memory comes in while otel-eval is down: no agent is refused, the backend gets it all."""
+    judge.refuse()
+    with Sink() as backend:
+        environment = {
+            "TRACES_ENDPOINT": address(backend.endpoint),
+            "OTEL_EVAL_ENDPOINT": address(judge.endpoint),
+            # A quarter of the defaults.
+            "MEMORY_LIMIT_MIB": "128",
+            "MEMORY_SPIKE_MIB": "32",
+            "QUEUE_BYTES": "16777216",
+        }
+        collector = Collector(tmp_path, environment=environment)
+        with collector.part:
+            collector.wait_ready()
+            for count in range(1, 101):
+                send(collector, [agent_span(agent="support-agent", reply="x" * 100_000) for _ in range(20)])
+                until("the backend keeps up", lambda: len(backend.spans) >= 20 * (count - 5))  # noqa: B023
+            until("the backend has it all", lambda: len(backend.spans) == 2000)
+            judge.accept()
+            until("otel-eval has what there was room for", lambda: len(judge.spans) > 50, timeout=60)
+
+
 def test_the_persistent_queue_outlives_a_collector_that_is_killed(tmp_path: Path, judge: Sink) -> None:
     """otel-eval is down and the collector is killed: what agents were told is taken reaches otel-eval afterwards."""
     judge.refuse()

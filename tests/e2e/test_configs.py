@@ -25,9 +25,10 @@ def test_the_collector_accepts_each_configuration(variant: Path | None, tmp_path
     assert (answer.returncode, answer.stderr) == (0, "")
 
 
-def test_the_collector_accepts_all_variants_together(tmp_path: Path) -> None:
-    """The variants do not get in each other's way, except that replicas have queues of their own."""
-    paths = [MAIN, *(DEPLOY / "collector" / f"{name}.yaml" for name in ("tail-sampling", "persistent-queue"))]
+@pytest.mark.parametrize("other", ["persistent-queue", "replicas"])
+def test_the_collector_accepts_tail_sampling_with_another_variant(other: str, tmp_path: Path) -> None:
+    """Tail sampling goes with a persistent queue, and with replicas; those two are for two collectors in a row."""
+    paths = [MAIN, *(DEPLOY / "collector" / f"{name}.yaml" for name in ("tail-sampling", other))]
     command = [tool("otelcol"), "validate", *(f"--config={path}" for path in paths)]
     answer = subprocess.run(
         command, env={"QUEUE_DIRECTORY": str(tmp_path)}, capture_output=True, text=True, check=False

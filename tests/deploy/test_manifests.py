@@ -89,15 +89,27 @@ def test_dashboards_are_linked_to_the_trace_backend() -> None:
     assert destination["datasourceUid"] in {each["uid"] for each in provisioned}
 
 
-def test_the_stack_has_the_configuration_of_prometheus_with_another_address() -> None:
-    """prometheus-compose.yaml is prometheus.yaml but for the collector's address."""
-    one, other = (
-        yaml.safe_load((DEPLOY / "prometheus" / name).read_text())
-        for name in ("prometheus.yaml", "prometheus-compose.yaml")
+def test_prometheus_is_configured_alike_wherever_collectors_are() -> None:
+    """prometheus-compose.yaml and -kubernetes.yaml are prometheus.yaml but for where collectors are."""
+    one, *others = (
+        yaml.safe_load((DEPLOY / "prometheus" / f"{name}.yaml").read_text())
+        for name in ("prometheus", "prometheus-compose", "prometheus-kubernetes")
     )
-    for configuration in (one, other):
-        assert configuration["scrape_configs"][0].pop("static_configs")
-    assert one == other
+    for configuration in (one, *others):
+        (scrape,) = configuration["scrape_configs"]
+        assert scrape.pop("static_configs", None) or scrape.pop("dns_sd_configs")
+    assert others == [one, one]
+
+
+def test_prometheus_finds_every_collector_pod() -> None:
+    """The name that Prometheus resolves is of a headless Service with the collectors' labels, its port that of metrics."""
+    configuration = yaml.safe_load((DEPLOY / "prometheus" / "prometheus-kubernetes.yaml").read_text())
+    (found,) = configuration["scrape_configs"][0]["dns_sd_configs"]
+    service, pods = of_kind("Service", found["names"][0])["spec"], of_kind("Deployment", "otelcol")["spec"]["template"]
+    assert service["clusterIP"] == "None"
+    assert service["selector"] == pods["metadata"]["labels"]
+    ports = {port["name"]: port["containerPort"] for port in pods["spec"]["containers"][0]["ports"]}
+    assert found["port"] == ports["metrics"]
 
 
 @pytest.mark.parametrize("where", ["compose", "kubernetes", "quickstart"])
@@ -110,7 +122,7 @@ def test_configurations_of_otel_eval_are_accepted(where: str, tmp_path: Path) ->
     }
     path = tmp_path / "otel-eval.yaml"
     path.write_text(texts[where])
-    assert load(path, {}).evaluators
+    assert load(path, {"OTEL_EVAL_LOOP_GUARD_KEY": "0123456789abcdef" * 4}).evaluators
 
 
 def test_replicas_in_the_ring_are_those_of_the_stateful_set() -> None:
@@ -136,3 +148,39 @@ def test_pods_run_without_privileges_and_with_probes() -> None:
             assert container["securityContext"]["readOnlyRootFilesystem"] is True
             assert {"readinessProbe", "livenessProbe"} <= set(container)
             assert container["resources"]["limits"]["memory"]
+
+
+def test_replicas_get_one_loop_guard_key_from_a_secret() -> None:
+    """Every replica has the key of the Secret, and does not start without it; compose hands in one that was set."""
+    (container,) = of_kind("StatefulSet", "otel-eval")["spec"]["template"]["spec"]["containers"]
+    (key,) = [each for each in container["env"] if each["name"] == "OTEL_EVAL_LOOP_GUARD_KEY"]
+    assert key["valueFrom"] == {"secretKeyRef": {"name": "otel-eval-loop-guard", "key": "key"}}
+    compose = yaml.safe_load((DEPLOY / "compose.yaml").read_text())["services"]["otel-eval"]
+    assert compose["environment"]["OTEL_EVAL_LOOP_GUARD_KEY"].startswith("${OTEL_EVAL_LOOP_GUARD_KEY:?")
+    for text in ((DEPLOY / "otel-eval.yaml").read_text(), of_kind("ConfigMap", "otel-eval")["data"]["otel-eval.yaml"]):
+        assert yaml.safe_load(text)["loop_guard"] == {"key": "${env:OTEL_EVAL_LOOP_GUARD_KEY}"}
+
+
+def test_the_kubelet_does_not_open_what_the_server_keeps_to_itself() -> None:
+    """A volume's files are given to the group once, not at every start, when they are 0600 and 0700 already."""
+    pod = of_kind("StatefulSet", "otel-eval")["spec"]["template"]["spec"]
+    assert pod["securityContext"]["fsGroupChangePolicy"] == "OnRootMismatch"
+
+
+def test_only_otel_eval_reaches_the_receiver_for_verdicts() -> None:
+    """A policy opens the collector's port for verdicts to otel-eval's pods, and every other port of it by name."""
+    rules = of_kind("NetworkPolicy", "otelcol")["spec"]["ingress"]
+    (container,) = of_kind("Deployment", "otelcol")["spec"]["template"]["spec"]["containers"]
+    reach = {port["port"]: rule.get("from") for rule in rules for port in rule["ports"]}
+    assert set(reach) == {port["name"] for port in container["ports"]}
+    assert [name for name, who in reach.items() if who] == ["verdicts"]
+    labels = of_kind("StatefulSet", "otel-eval")["spec"]["template"]["metadata"]["labels"]
+    assert reach["verdicts"] == [{"podSelector": {"matchLabels": labels}}]
+
+
+def test_published_ports_are_on_loopback() -> None:
+    """Nothing of the trial stack, which has no login, is reachable from another machine."""
+    services = yaml.safe_load((DEPLOY / "compose.yaml").read_text())["services"]
+    ports = [port for service in services.values() for port in service.get("ports", ())]
+    assert ports
+    assert [port for port in ports if not port.startswith("127.0.0.1:")] == []

@@ -60,9 +60,10 @@ def test_the_collector_refuses_a_wrong_configuration(tmp_path: Path) -> None:
     assert "otlp_grpc/nowhere" in answer.stderr
 
 
-def test_prometheus_accepts_the_configuration_and_the_rules() -> None:
+@pytest.mark.parametrize("name", ["prometheus", "prometheus-compose", "prometheus-kubernetes"])
+def test_prometheus_accepts_the_configuration_and_the_rules(name: str) -> None:
     """`promtool check config` follows rule_files, so it reads every rule."""
-    command = [tool("promtool"), "check", "config", str(DEPLOY / "prometheus" / "prometheus.yaml")]
+    command = [tool("promtool"), "check", "config", str(DEPLOY / "prometheus" / f"{name}.yaml")]
     answer = subprocess.run(command, capture_output=True, text=True, check=False)
     assert answer.returncode == 0, answer.stderr
     assert "SUCCESS: 3 rule files found" in answer.stdout

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from otel_eval.conventions.cutting import LIMIT_SETTING, is_cut
 from otel_eval.conventions.facts import Facts, Mark
+from otel_eval.frozen import changed
 from otel_eval.interaction import Gap, GapKind, Interaction, TextPart, Usage
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ _MARKED = {"asked": ("input",), "history": ("input",), "reply": ("output",), "sy
 
 def named(interaction: Interaction, evidence: Evidence) -> Interaction:
     """The Interaction with a gap for each field that is not there, or not there whole."""
-    return replace(interaction, gaps=tuple(_gaps(interaction, evidence)))
+    return changed(interaction, gaps=tuple(_gaps(interaction, evidence)))
 
 
 def tails_of(evidence: Evidence) -> frozenset[str]:

@@ -22,7 +22,8 @@ from otel_eval.judges.errors import UnusableAnswer
 from otel_eval.outcome import Verdict
 
 _THINKING = re.compile(r"\s*<think>.*?</think>", re.DOTALL | re.IGNORECASE)
-_FENCED = re.compile(r"```[A-Za-z0-9_+-]*\s*(.*?)\s*```", re.DOTALL)
+_FENCE = "```"
+_LANGUAGE = re.compile(r"[A-Za-z0-9_+-]*")
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _STRING_OR_TRAILING_COMMA = re.compile(r'("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])', re.DOTALL)
 
@@ -53,9 +54,7 @@ def read_object(answer: str) -> dict[str, Any]:
     text = text.strip()
     if not text:
         raise UnusableAnswer("the answer is empty")
-    fenced = _FENCED.fullmatch(text)
-    if fenced is not None:
-        text = fenced.group(1)
+    text = _out_of_fence(text)
     text = _STRING_OR_TRAILING_COMMA.sub(lambda match: match.group(1) or "", text)
     try:
         found = json.loads(text, strict=False, parse_constant=_refuse_constant, object_pairs_hook=_once)
@@ -64,6 +63,13 @@ def read_object(answer: str) -> dict[str, Any]:
     if not isinstance(found, dict):
         raise UnusableAnswer("the answer is not a JSON object")
     return found
+
+
+def _out_of_fence(text: str) -> str:
+    # No regular expression: one that trims both ends takes minutes over an answer of nothing but a fence and spaces.
+    if not text.startswith(_FENCE) or not text.endswith(_FENCE) or len(text) < 2 * len(_FENCE):
+        return text
+    return _LANGUAGE.sub("", text[len(_FENCE) : -len(_FENCE)], count=1).strip()
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

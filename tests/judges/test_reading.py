@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import time
 
 import pytest
 from hypothesis import given
@@ -163,3 +164,11 @@ def test_an_answer_without_label_or_explanation_is_unusable(answer: str) -> None
     """Both are asked for, both must come."""
     with pytest.raises(UnusableAnswer):
         read_label(answer)
+
+
+def test_an_answer_cannot_stop_the_clock() -> None:
+    """A fence that is filled with spaces is no verdict, and that is known at once."""
+    started = time.process_time()
+    with pytest.raises(UnusableAnswer):
+        read_verdict("```" + " " * 50_000)
+    assert time.process_time() - started < 1.0

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -20,6 +20,9 @@ from typing import Any, TypeVar
 import httpx
 import pytest
 import yaml
+
+from otel_eval.signals import LogRecord, Span
+from otel_eval.testing.otlp import otlp_logs_request, otlp_request
 
 REPOSITORY = Path(__file__).parents[2]
 DEPLOY = REPOSITORY / "deploy"
@@ -256,13 +259,14 @@ class Prometheus:
 
     folder: Path
     collector: Collector
+    rules: Path = DEPLOY / "prometheus" / "rules"
     port: int = field(default_factory=lambda: free_ports(1)[0])
     part: Part = field(init=False)
 
     def __post_init__(self) -> None:
         configuration = yaml.safe_load((DEPLOY / "prometheus" / "prometheus.yaml").read_text())
         configuration["global"] = {"scrape_interval": "1s", "evaluation_interval": "1s"}
-        configuration["rule_files"] = [str(DEPLOY / "prometheus" / "rules" / "*.yaml")]
+        configuration["rule_files"] = [str(self.rules / "*.yaml")]
         (scrape,) = configuration["scrape_configs"]
         scrape["static_configs"] = [{"targets": [f"127.0.0.1:{self.collector.metrics_port}"]}]
         target = self.folder / "prometheus.yaml"
@@ -309,6 +313,16 @@ class Prometheus:
         """Each rule's name with the error of its last evaluation, where there was one."""
         groups = httpx.get(f"http://127.0.0.1:{self.port}/api/v1/rules").json()["data"]["groups"]
         return {rule["name"]: rule["lastError"] for group in groups for rule in group["rules"] if rule.get("lastError")}
+
+
+def send(collector: Collector, spans: Iterable[Span] = (), logs: Iterable[LogRecord] = ()) -> None:
+    """Export as an agent does, over HTTP. Raises where the collector does not take it."""
+    for path, body in (("traces", otlp_request(spans)), ("logs", otlp_logs_request(logs))):
+        if body:
+            answer = httpx.post(
+                f"{collector.http_endpoint}/v1/{path}", content=body, headers={"content-type": "application/x-protobuf"}
+            )
+            answer.raise_for_status()
 
 
 @dataclass(frozen=True, slots=True)

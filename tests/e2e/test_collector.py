@@ -13,7 +13,6 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import grpc
-import httpx
 import pytest
 import yaml
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2_grpc import LogsServiceStub
@@ -21,24 +20,14 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2_grpc import TraceS
 
 from otel_eval.loop_guard import SCOPE_NAME
 from otel_eval.signals import LogRecord, Scope, Span
-from otel_eval.testing.otlp import logs_request, otlp_logs_request, otlp_request, trace_request
+from otel_eval.testing.otlp import logs_request, trace_request
 from otel_eval.testing.sink import Sink
 from otel_eval.testing.spans import agent_span, log_record, span
 
-from .parts import DEPLOY, Collector, Jaeger, Prometheus, until
+from .parts import DEPLOY, Collector, Jaeger, Prometheus, send, until
 
 COLLECTOR = DEPLOY / "collector"
 OURS = Scope(SCOPE_NAME)
-
-
-def send(collector: Collector, spans: Iterable[Span] = (), logs: Iterable[LogRecord] = ()) -> None:
-    """Export as an agent does, over HTTP. Raises where the collector does not take it."""
-    for path, body in (("traces", otlp_request(spans)), ("logs", otlp_logs_request(logs))):
-        if body:
-            answer = httpx.post(
-                f"{collector.http_endpoint}/v1/{path}", content=body, headers={"content-type": "application/x-protobuf"}
-            )
-            answer.raise_for_status()
 
 
 def send_verdicts(collector: Collector, spans: Iterable[Span], logs: Iterable[LogRecord]) -> None:

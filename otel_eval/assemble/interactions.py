@@ -187,7 +187,10 @@ def _earlier(evidence: Evidence, asked: str | None) -> tuple[Message, ...]:
 
 
 def _reply(evidence: Evidence, failure: Failure | None) -> str | None:
-    said = _said(evidence)
+    facts = evidence.frame_facts()
+    said = _said(
+        facts[:1] if evidence.later else facts
+    )  # the first of several agents has said what the last answers to
     if failure is not None and (said == failure.message or not evidence.frames):
         return None
     if said is not None:
@@ -198,6 +201,8 @@ def _reply(evidence: Evidence, failure: Failure | None) -> str | None:
         said = _reply(later, None)
         if said is not None:
             return said
+    if evidence.later and (said := _said(facts)) is not None:
+        return said
     calls = sorted(evidence.calls, key=lambda call: (call.node.ended_ns, call.node.order), reverse=True)
     if calls and not calls[0].output and any(mark.field == "output" for mark in calls[0].facts.marks):
         return None  # what was said last is hidden or cut: what was said before it is no reply
@@ -219,9 +224,8 @@ def _last_words(evidence: Evidence) -> tuple[Message, ...] | None:
     return _first(facts.output for facts in evidence.frame_facts())
 
 
-def _said(evidence: Evidence) -> str | None:
-    """The reply in the words of the frames: the outermost that has one, the last agent where one followed another."""
-    facts = evidence.frame_facts()
+def _said(facts: Sequence[Facts]) -> str | None:
+    """The reply in the words of frames: of the outermost that has one."""
     return (
         _first(f.reply for f in facts)
         if any(f.reply is not None for f in facts)
@@ -239,11 +243,11 @@ def _failure(evidence: Evidence) -> Failure | None:
         return own
     if evidence.later:
         last = evidence.later[-1]
-        return _failure(last) if _said(evidence) is None else None
+        return _failure(last) if _said(evidence.frame_facts()) is None else None
     calls = sorted(evidence.calls, key=lambda call: (call.node.ended_ns, call.node.order))
     if not calls or calls[-1].facts.failure is None or calls[-1].facts.control_flow:
         return None
-    return None if _said(evidence) is not None and evidence.frames else calls[-1].facts.failure
+    return None if _said(evidence.frame_facts()) is not None and evidence.frames else calls[-1].facts.failure
 
 
 def _tools(evidence: Evidence, asked: str | None, failure: Failure | None) -> tuple[ToolCall, ...]:

@@ -2,7 +2,8 @@
 
 Source: haystack-ai 2.0 to 3.4, any OpenTelemetry tracer connected to it. The tags are attributes, containers as JSON.
 Since 3.0 an agent's model calls and tools are ``haystack.agent.step.llm`` and ``.tool``; before, and in pipelines, they are
-components: ``haystack.component.run`` of a generator or a tool invoker. Content needs HAYSTACK_CONTENT_TRACING_ENABLED.
+components: ``haystack.component.run`` of a generator or a tool invoker. In a pipeline an agent is a component, too, and has
+its name from there. Content needs HAYSTACK_CONTENT_TRACING_ENABLED.
 A tool's error is a tag; the status stays unset.
 """
 
@@ -41,28 +42,36 @@ def read(span: Span) -> Facts | None:
         return None
     content = Content.of(span)
     if kind is Kind.AGENT:
-        return _agent(span, content)
+        return _agent(span, content, "haystack.agent")
     if kind is Kind.MODEL:
         return _model(span, content, "haystack.agent.step.llm")
     if kind is Kind.TOOL:
         return _tool(span, content)
     if span.name == "haystack.component.run":
-        is_model = str(span.attributes.get("haystack.component.type", "")).endswith(_GENERATORS)
-        return _model(span, content, "haystack.component") if is_model else Facts(kind=Kind.STEP, setting=SETTING)
+        return _component(span, content)
     if kind is Kind.WORKFLOW:
         return _pipeline(span, content)
     return Facts(kind=kind, setting=SETTING)
 
 
-def _agent(span: Span, content: Content) -> Facts:
-    taken = content.value("input", "haystack.agent.input")
-    given = content.value("output", "haystack.agent.output")
+def _component(span: Span, content: Content) -> Facts:
+    type_name = str(span.attributes.get("haystack.component.type", ""))
+    if type_name.endswith("Agent"):
+        return _agent(span, content, "haystack.component")
+    if type_name.endswith(_GENERATORS):
+        return _model(span, content, "haystack.component")
+    return Facts(kind=Kind.STEP, setting=SETTING)
+
+
+def _agent(span: Span, content: Content, prefix: str) -> Facts:
+    taken = content.value("input", f"{prefix}.input")
+    given = content.value("output", f"{prefix}.output")
     return Facts(
         kind=Kind.AGENT,
-        weak_agent=text(span.attributes.get("haystack.component.name")),
-        input=_chat(taken.get("messages")) if is_object(taken) else None,
+        agent=text(span.attributes.get("haystack.component.name")),
+        input=chat(taken.get("messages")) if is_object(taken) else None,
         asked=_named(taken),
-        output=_chat(given.get("messages")) if is_object(given) else None,
+        output=chat(given.get("messages")) if is_object(given) else None,
         system=text(taken.get("system_prompt")) if is_object(taken) else None,
         failure=failure_of(span),
         marks=content.marks,
@@ -85,8 +94,8 @@ def _model(span: Span, content: Content, prefix: str) -> Facts:
     usage = meta.get("usage")
     return Facts(
         kind=Kind.MODEL,
-        input=_chat(taken.get("messages", taken.get("prompt"))) if is_object(taken) else None,
-        output=_chat(replies, "assistant"),
+        input=chat(taken.get("messages", taken.get("prompt"))) if is_object(taken) else None,
+        output=chat(replies, "assistant"),
         model=text(meta.get("model")),
         response_id=text(meta.get("id")),
         finish_reasons=tuple(filter(None, [text(meta.get("finish_reason"))])),
@@ -113,7 +122,7 @@ def _usage(usage: Mapping[str, Any]) -> Usage:
     )
 
 
-def _chat(value: Any, role: str = "user") -> tuple[Message, ...] | None:
+def chat(value: Any, role: str = "user") -> tuple[Message, ...] | None:
     """Messages of ``ChatMessage.to_dict``: ``{"role", "content": [{"text"} | {"tool_call"} | {"tool_call_result"}]}``."""
     if isinstance(value, str):
         return read_messages(value, role) or None
@@ -195,7 +204,7 @@ def component_inputs(data: Any) -> Payload:
     flat = {key: value for key, value in data.items() if not is_object(value)}
     inner = [value for value in data.values() if is_object(value)]
     for item in inner:
-        if messages := _chat(item.get("messages")):
+        if messages := chat(item.get("messages")):
             return Payload(messages=messages)
     texts = {found for item in (flat, *inner) for key in ASK_KEYS if (found := text(item.get(key))) is not None}
     if len(texts) == 1:
@@ -221,7 +230,7 @@ def _reply_in(value: Any) -> str | None:
             last = items[-1]
     if is_object(last) and isinstance(last.get("data"), str):
         return text(last["data"])  # an answer builder's
-    messages = _chat([last], "assistant") if last is not None else None
+    messages = chat([last], "assistant") if last is not None else None
     return messages[0].text if messages else None
 
 

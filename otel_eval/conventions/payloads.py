@@ -102,7 +102,11 @@ def _input_of(value: Any, depth: int) -> Payload:
         if isinstance(inner, list) and (messages := read_messages(inner)):
             return Payload(messages=messages)
     texts = [item for item in value.values() if isinstance(item, str) and item]
-    return Payload(text=texts[0]) if len(texts) == 1 and len(value) == 1 and not is_placeholder(texts[0]) else Payload()
+    return Payload(text=texts[0]) if len(texts) == 1 and len(value) == 1 and _is_said(texts[0]) else Payload()
+
+
+def _is_said(value: str) -> bool:
+    return not is_placeholder(value) and _OBJECT_REPR.match(value) is None
 
 
 def _call_of(value: Mapping[str, Any], depth: int) -> Payload:

@@ -5,8 +5,10 @@ Only what stands at the top level of an object is told apart; a text inside it t
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator
+from typing import Any
 
 from otel_eval.conventions.values import MAX_REPR_CHARS
 
@@ -36,6 +38,22 @@ def objects_in(text: str, class_name: str) -> list[dict[str, str]]:
             parts = [(match[1], match.string[match.end() :].strip()) for match in fields if match is not None]
             found.append(dict(parts))
     return found
+
+
+def value_in(text: str) -> Any:
+    """The value that a repr is of, if it is made of texts, numbers and containers; else None."""
+    try:
+        return ast.literal_eval(text.strip()) if len(text) <= MAX_REPR_CHARS else None
+    except (ValueError, SyntaxError, RecursionError, MemoryError):
+        return None
+
+
+def items_in(text: str) -> list[str]:
+    """The reprs of a list's items. Empty for a text that is no list, or is longer than MAX_REPR_CHARS. Raises CutRepr."""
+    whole = text.strip()
+    if whole[:1] != "[" or len(whole) > MAX_REPR_CHARS:
+        return []
+    return [item.strip() for item in _items(whole[1:]) if item.strip()]
 
 
 def _items(text: str) -> Iterator[str]:

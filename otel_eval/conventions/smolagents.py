@@ -1,7 +1,9 @@
 """smolagents under OpenInference: where it deviates from that convention's letter.
 
-Source: openinference-instrumentation-smolagents 0.1 with smolagents 1.26. The agent's span has the task; a tool's has the
-arguments of ``Tool.__call__`` and its input schema in ``tool.parameters``. The tool ``final_answer`` only ends the run.
+Source: openinference-instrumentation-smolagents 0.1 with smolagents 1.26. The agent's span is named after the agent and has
+the task in its input (``smolagents.task`` is the *previous* run's); a streamed run's output is the reprs of all that it
+yielded, and its reply is the argument of ``final_answer``, a tool that only ends the run. A tool's span has the arguments
+of ``Tool.__call__``, and its input schema in ``tool.parameters``.
 """
 
 from __future__ import annotations
@@ -23,8 +25,19 @@ def read(span: Span) -> Facts | None:
         return None
     kind = span.attributes.get("openinference.span.kind")
     if kind == "AGENT":
-        return Facts(kind=Kind.AGENT, asked=text(span.attributes.get("smolagents.task")), pseudo_tools=(_FINAL,))
+        return Facts(kind=Kind.AGENT, agent=span.name.removesuffix(".run") or None, pseudo_tools=(_FINAL,))
+    if kind == "TOOL" and span.attributes.get("tool.name") == _FINAL:
+        return _final(span)
     return _tool(span) if kind == "TOOL" else None
+
+
+def _final(span: Span) -> Facts:
+    """The reply, as it is written."""
+    content = Content.of(span)
+    given = span.attributes.get("output.value")
+    hidden = content.hidden("output", given)
+    content.cut("output", given)
+    return Facts(kind=Kind.STEP, reply=None if hidden else text(given), marks=content.marks)
 
 
 def _tool(span: Span) -> Facts:
@@ -32,10 +45,9 @@ def _tool(span: Span) -> Facts:
     taken = content.value("arguments", "input.value")
     if is_object(taken):
         taken = tool_arguments({key: value for key, value in taken.items() if key != "sanitize_inputs_outputs"})
-    name = text(span.attributes.get("tool.name"))
     return Facts(
-        kind=Kind.STEP if name == _FINAL else Kind.TOOL,
-        tool=name,
+        kind=Kind.TOOL,
+        tool=text(span.attributes.get("tool.name")),
         arguments=None if content.marks else taken,  # OpenInference would take the schema
         error=tool_error_of(span),
         marks=content.marks,

@@ -156,3 +156,20 @@ def test_private_names_of_2x() -> None:
     own = {"haystack.component.type": "OpenAIChatGenerator", "haystack.component.output": {"replies": [message]}}
     facts = read("haystack.component.run", **own)
     assert (facts.model, [said.text for said in facts.output or ()]) == ("m", ["hello"])
+
+
+def test_an_agent_in_a_pipeline_has_its_components_name() -> None:
+    """Two agents in a row are two, each under the name that the pipeline gives it."""
+    pipeline = haystack("haystack.pipeline.run", seconds=9, **{"haystack.pipeline.execution_mode": "sync"})
+    spans = [pipeline]
+    for second, (name, said) in enumerate((("writer", "Draft."), ("editor", "Done."))):
+        component = {"haystack.component.name": name, "haystack.component.type": "Agent"}
+        holder = haystack("haystack.component.run", pipeline, 4 * second, seconds=3, **component)
+        tags = {
+            "haystack.agent.input": {"messages": [chat("user", "Write it")]},
+            "haystack.agent.output": {"messages": [chat("user", "Write it"), chat("assistant", said)]},
+        }
+        spans += [holder, haystack("haystack.agent.run", holder, 4 * second, seconds=2, **tags)]
+    outer, inner = assemble(spans)
+    assert (outer.agent, outer.asked, outer.reply) == ("writer", "Write it", "Done.")
+    assert (inner.agent, inner.reply, inner.parent_id) == ("editor", "Done.", outer.id)

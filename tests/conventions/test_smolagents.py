@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from otel_eval.assemble.assembler import assemble
 from otel_eval.conventions.facts import Kind
 from otel_eval.conventions.registry import facts_of
 from otel_eval.signals import Scope, Span
@@ -36,3 +37,44 @@ def test_smolagents() -> None:
     assert (shown.tool, shown.arguments, shown.result) == ("weather", {"city": "Rome"}, "sunny")
     assert hidden.arguments is None
     assert final.kind is Kind.STEP
+
+
+def test_the_task_of_the_run_before_is_not_asked() -> None:
+    """``smolagents.task`` is read before the run sets it; the agent has the name that its span has."""
+    later = span(
+        "order_agent.run",
+        attributes={
+            "openinference.span.kind": "AGENT",
+            "input.value": '{"task": "And now?", "reset": false}',
+            "smolagents.task": "Refund o_9",
+        },
+        scope=SMOL,
+    )
+    facts = facts_of(later)
+    assert facts is not None
+    assert (facts.agent, facts.asked) == ("order_agent", "And now?")
+
+
+def test_a_streamed_runs_reply_is_the_final_answer() -> None:
+    """The reprs of what a stream yielded are no reply."""
+    agent = span(
+        "bob.run",
+        attributes={
+            "openinference.span.kind": "AGENT",
+            "input.value": '{"task": "hi"}',
+            "output.value": "ToolCall(name='final_answer', arguments={'answer': 'Done.'}, id='c')ActionStep(n=1)",
+        },
+        scope=SMOL,
+    )
+    own = {"openinference.span.kind": "TOOL", "tool.name": "final_answer", "output.value": "Done."}
+    final = span("FinalAnswerTool", parent=agent, attributes=own, scope=SMOL)
+    [found] = assemble([agent, final])
+    assert (found.asked, found.reply, found.tool_calls) == ("hi", "Done.", ())
+
+
+def test_a_steps_memory_is_not_asked() -> None:
+    """A failing model leaves the agent's span unended: what its step was given is the repr of an object."""
+    memory = '{"memory_step": "ActionStep(step_number=1, timing=Timing(start_time=1.5))"}'
+    step = facts_of(smol("CHAIN", **{"input.value": memory}))
+    assert step is not None
+    assert step.asked is None

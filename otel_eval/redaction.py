@@ -1,7 +1,7 @@
 """Redaction: what must not leave the machine, replaced by typed markers before a judge or an exporter sees it.
 
-Built in: keys and tokens (OpenAI, Anthropic, AWS, GitHub, GitLab, Slack, Google, Hugging Face, JWT, bearer tokens, private
-key blocks), e-mail addresses, IBANs (with their check digits), payment cards (with the Luhn check) and telephone numbers in
+Built in: keys and tokens (of many providers by their prefix, JWT, bearer tokens, private key blocks, passwords in addresses,
+what is assigned to ``api_key`` and the like), e-mail addresses, IBANs (with their check digits), payment cards (with the Luhn check) and telephone numbers in
 an international or a North American form. Users add patterns of their own. The stored Interaction is never changed: exact
 evaluators see the original.
 """
@@ -9,7 +9,7 @@ evaluators see the original.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from otel_eval.interaction import (
@@ -26,6 +26,7 @@ from otel_eval.interaction import (
     ToolResultPart,
 )
 from otel_eval.redaction_markers import EMAIL, PAYMENT_CARD, PHONE, marker
+from otel_eval.redaction_numbers import cards, ibans
 
 API_KEY = "api_key"
 IBAN = "iban"
@@ -33,28 +34,8 @@ IBAN = "iban"
 _KIND = re.compile(r"[a-z][a-z0-9_]{0,40}")
 
 
-def passes_luhn(digits: str) -> bool:
-    """Whether a run of digits has a right check digit. Source: ISO/IEC 7812-1, annex B."""
-    total = 0
-    for index, digit in enumerate(reversed(digits)):
-        value = int(digit) * (2 if index % 2 else 1)
-        total += value - 9 if value > 9 else value
-    return total % 10 == 0
-
-
-def passes_mod_97(iban: str) -> bool:
-    """Whether an IBAN, spaces aside, has right check digits. Source: ISO 13616, ISO 7064 MOD 97-10."""
-    compact = re.sub(r"\s", "", iban).upper()
-    number = "".join(str(int(char, 36)) for char in compact[4:] + compact[:4])
-    return 15 <= len(compact) <= 34 and int(number) % 97 == 1
-
-
 def _always(_: str) -> bool:
     return True
-
-
-def _is_card(text: str) -> bool:
-    return passes_luhn(re.sub(r"[ -]", "", text))
 
 
 def _is_phone(text: str) -> bool:
@@ -88,33 +69,89 @@ class Pattern:
         return whole[:start] + marker(self.kind) + whole[end:]
 
 
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """What :mod:`otel_eval.redaction_numbers` finds, where a regular expression cannot say how far it goes."""
+
+    kind: str
+    find: Callable[[str], Iterator[tuple[int, int]]]
+    may_have: re.Pattern[str]
+
+    def redact(self, text: str) -> str:
+        """The text with a marker in place of every find."""
+        if self.may_have.search(text) is None:
+            return text
+        parts, position = [], 0
+        for start, end in self.find(text):
+            parts += [text[position:start], marker(self.kind)]
+            position = end
+        return "".join([*parts, text[position:]])
+
+
 _KEYS = r"""
     -----BEGIN\ (?:[A-Z0-9]+\ )*PRIVATE\ KEY(?:\ BLOCK)?----- .*? (?:-----END\ (?:[A-Z0-9]+\ )*PRIVATE\ KEY(?:\ BLOCK)?-----|\Z)
-  | \b sk-(?:[A-Za-z]+-)* [A-Za-z0-9_-]{16,}               # OpenAI, Anthropic and many that follow them
-  | \b (?:AKIA|ASIA) [0-9A-Z]{16} \b                       # AWS access key id
-  | \b gh[pousr]_ [A-Za-z0-9]{20,} | \b github_pat_ [A-Za-z0-9_]{20,} | \b glpat- [A-Za-z0-9_-]{16,}
-  | \b xox[abeoprs]- [A-Za-z0-9-]{10,} | \b xapp- [A-Za-z0-9-]{10,}
-  | \b AIza [0-9A-Za-z_-]{35} | \b ya29\. [0-9A-Za-z_-]{20,}
-  | \b hf_ [A-Za-z0-9]{20,} \b
-  | \b eyJ [A-Za-z0-9_-]{8,} \. eyJ [A-Za-z0-9_-]{8,} \. [A-Za-z0-9_-]*   # JWT
+  | (?<![A-Za-z0-9]) (?:
+      sk- (?= [A-Za-z_-]{0,100} [0-9]) [A-Za-z0-9_-]{16,}    # OpenAI, Anthropic and many that follow them
+    | (?:AKIA|ASIA) [0-9A-Z]{16} \b                          # AWS access key id
+    | gh[pousr]_ [A-Za-z0-9]{20,} | github_pat_ [A-Za-z0-9_]{20,} | glpat- [A-Za-z0-9_-]{16,}
+    | xox[abeoprs]- [A-Za-z0-9-]{10,} | xapp- [A-Za-z0-9-]{10,} | hooks\.slack\.com/services/ [A-Za-z0-9/]{20,}
+    | AIza [0-9A-Za-z_-]{35} | ya29\. [0-9A-Za-z_-]{20,} | GOCSPX- [A-Za-z0-9_-]{20,}
+    | hf_ [A-Za-z0-9]{20,} \b
+    | [sr]k_ (?:live|test)_ [A-Za-z0-9]{16,} | whsec_ [A-Za-z0-9+/=]{20,}    # Stripe
+    | SG\. [A-Za-z0-9_-]{16,} \. [A-Za-z0-9_-]{16,}          # SendGrid
+    | npm_ [A-Za-z0-9]{30,} | pypi- [A-Za-z0-9_-]{32,}
+    | gsk_ [A-Za-z0-9]{20,} | xai- [A-Za-z0-9]{20,} | r8_ [A-Za-z0-9]{20,} | pplx- [A-Za-z0-9]{20,} | nvapi- [A-Za-z0-9_-]{20,}
+    | do[opr]_v1_ [a-f0-9]{32,} | shp(?:at|ca|pa|ss)_ [A-Fa-f0-9]{32} | dapi [a-f0-9]{32} | hv[sb]\. [A-Za-z0-9_-]{20,}
+    | lin_api_ [A-Za-z0-9]{20,} | ntn_ [A-Za-z0-9]{20,} | [0-9]{8,10}:AA [A-Za-z0-9_-]{33}    # the last one: Telegram
+    | eyJ [A-Za-z0-9_-]{8,} \. eyJ [A-Za-z0-9_-]{8,} \. [A-Za-z0-9_-]*   # JWT
+  )
 """
 _KEY_HINTS = (
     "-----BEGIN", "sk-", "AKIA", "ASIA", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "xox", "xapp-",
-    "AIza", "ya29.", "hf_", "eyJ",
+    "AIza", "ya29.", "hf_", "eyJ", "hooks.slack", "GOCSPX-", "k_live_", "k_test_", "whsec_", "SG.", "npm_", "pypi-", "gsk_",
+    "xai-", "r8_", "pplx-", "nvapi-", "_v1_", "shp", "dapi", "hvs.", "hvb.", "lin_api_", "ntn_", ":AA",
 )  # fmt: skip
-_ASSIGNED = r"""
-    (?: \b bearer \s+ | \b aws_secret_access_key ["']? \s* [=:] \s* ["']? ) (?P<secret> [A-Za-z0-9._~+/=-]{16,} )
+_SECRET_NAME = (
+    r"(?:api|account|access|auth|secret|private|encryption|shared[_-]?access)[_-]?(?:access[_-]?)?(?:key|token)"
+    r"|client[_-]?secret|(?:refresh|id|session|bearer)[_-]?token|pass(?:word|wd|phrase)"
+)
+_ASSIGNED = rf"""
+    (?: \b (?:bearer|basic) (?:\s+|%20) | (?:{_SECRET_NAME}) ["']? \s{{0,5}} [=:] \s{{0,5}} ["']? )
+    (?P<secret> (?= [^\s0-9]{{0,200}} [0-9]) [A-Za-z0-9._~+/=-]{{16,}} )
 """
-BUILTIN = (
+_NAMES_SECRET = re.compile(rf"(?:.*[_.-])?(?:{_SECRET_NAME}|aws_secret_access_key)", re.IGNORECASE)
+_LEAST_SECRET = 6
+_IN_ADDRESS = r"(?<![A-Za-z0-9])[a-z][a-z0-9+.-]{1,20}://[^\s/:@]{0,64}:(?P<secret>[^\s/@]{3,200})@"
+_SPACING = r"[ \u00a0\u202f().\-\u2010-\u2015/]"
+BUILTIN: tuple[Pattern | Numbers, ...] = (
     Pattern(API_KEY, re.compile(_KEYS, re.VERBOSE | re.DOTALL), hints=_KEY_HINTS),
     Pattern(API_KEY, re.compile(_ASSIGNED, re.VERBOSE | re.IGNORECASE)),
+    Pattern(API_KEY, re.compile(_IN_ADDRESS), hints=("://",)),
     Pattern(
-        EMAIL, re.compile(r"(?<![\w.+-])\w[\w.+'-]{0,63}@(?:[\w-]{1,63}\.){1,8}[A-Za-z]{2,24}(?![\w-])"), hints=("@",)
+        EMAIL,
+        re.compile(
+            r"(?<![\w.+-])\w[\w.+'-]{0,63}(?:[@＠]|%40)"
+            r"(?:(?:[\w-]{1,63}\.){1,8}(?!(?:png|jpe?g|gif|svg|webp)\b)(?:xn--[A-Za-z0-9-]{2,59}|[^\W\d_]{2,24})(?![^\W_]|-)"
+            r"|\[[0-9A-Fa-f.:]{7,45}\])"
+        ),
+        hints=("@", "＠", "%40"),
     ),
-    Pattern(IBAN, re.compile(r"\b[A-Z]{2}[0-9]{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?\b"), passes_mod_97),
-    Pattern(PAYMENT_CARD, re.compile(r"(?<![\d.])(?<!\d[ -])[2-6](?:[ -]?\d){12,18}(?![ -]?\d)"), _is_card),
-    Pattern(PHONE, re.compile(r"(?<![\w+])\+[1-9](?:[ ().-]{0,2}\d){7,14}(?!\d)"), _is_phone, hints=("+",)),
-    Pattern(PHONE, re.compile(r"(?<![\w.-])(?:\([2-9]\d{2}\) ?|[2-9]\d{2}[-.])[2-9]\d{2}[-.]\d{4}(?![\w-]|\.\d)")),
+    Numbers(IBAN, ibans, re.compile(r"[A-Za-z]{2}[0-9]{2}")),
+    Numbers(PAYMENT_CARD, cards, re.compile(r"\d(?:\D{0,3}\d){12}")),
+    Pattern(
+        PHONE,
+        re.compile(rf"(?<![A-Za-z0-9+])[+＋][1-9](?:{_SPACING}{{0,2}}\d){{7,14}}(?!\d)"),
+        _is_phone,
+        hints=("+", "＋"),
+    ),
+    Pattern(PHONE, re.compile(rf"00(?<![\w.+-]00)(?<!\d 00)[1-9]\d{{0,2}}{_SPACING}(?:{_SPACING}?\d){{6,12}}(?!\d)")),
+    Pattern(
+        PHONE,
+        re.compile(
+            r"(?<![\w.-])(?:1[ .-])?(?:\([2-9]\d{2}\) ?[2-9]\d{2}[ .\-\u2010-\u2015]"
+            r"|[2-9]\d{2}[.\-\u2010-\u2015][2-9]\d{2}[.\-\u2010-\u2015])\d{4}(?![\w-]|\.\d)"
+        ),
+    ),
 )
 """In the order in which they are applied: an IBAN before the card number that its digits may contain."""
 
@@ -133,6 +170,7 @@ class Redaction:
         if unknown:
             raise ValueError(f"redaction knows {', '.join(BUILTIN_KINDS)}, not {', '.join(unknown)}")
         self._patterns = [pattern for pattern in BUILTIN if pattern.kind in wanted]
+        self._by_name = API_KEY in wanted
         self._patterns += [_user_pattern(name, expression) for name, expression in (patterns or {}).items()]
 
     def text(self, text: str) -> str:
@@ -142,15 +180,18 @@ class Redaction:
         return text
 
     def value(self, value: JsonValue) -> JsonValue:
-        """A JSON value with the texts in it redacted, keys included; a whole number that is a card becomes its marker."""
+        """A JSON value with the texts in it redacted, keys included.
+
+        A whole number that is a card becomes its marker, and so does any text under a key such as ``password``.
+        """
         if isinstance(value, str):
             return self.text(value)
         if isinstance(value, list):
             return [self.value(item) for item in value]
         if isinstance(value, dict):
-            return {self.text(key): self.value(item) for key, item in value.items()}
-        if isinstance(value, int) and not isinstance(value, bool):
-            written = str(value) if abs(value) < 10**40 else ""
+            return {self.text(key): self._named(key, item) for key, item in value.items()}
+        if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 10**40:
+            written = str(int(value)) if value == int(value) else ""
             redacted = self.text(written)
             return value if redacted == written else redacted
         return value
@@ -159,6 +200,7 @@ class Redaction:
         """A copy that may leave the machine: every text that a user, an agent, a model or a tool wrote is redacted."""
         return replace(
             interaction,
+            agent=self._optional(interaction.agent),
             session=self._optional(interaction.session),
             user_id=self._optional(interaction.user_id),
             asked=self._optional(interaction.asked),
@@ -168,7 +210,14 @@ class Redaction:
             tool_calls=tuple(self._tool_call(call) for call in interaction.tool_calls),
             history=tuple(self._message(message) for message in interaction.history),
             attachments=tuple(self._attachment(attachment) for attachment in interaction.attachments),
+            attributes={name: self._named(name, value) for name, value in interaction.attributes.items()},
         )
+
+    def _named(self, name: str, value: JsonValue) -> JsonValue:
+        if self._by_name and isinstance(value, str) and len(value) >= _LEAST_SECRET and _NAMES_SECRET.fullmatch(name):
+            redacted = self.text(value)
+            return marker(API_KEY) if redacted == value and not value.startswith("[REDACTED") else redacted
+        return self.value(value)
 
     def _optional(self, text: str | None) -> str | None:
         return None if text is None else self.text(text)
@@ -195,7 +244,7 @@ class Redaction:
         if isinstance(part, TextPart | ReasoningPart):
             return replace(part, text=self.text(part.text))
         if isinstance(part, ToolCallPart):
-            return replace(part, arguments=self.value(part.arguments))
+            return replace(part, name=self.text(part.name), arguments=self.value(part.arguments))
         if isinstance(part, ToolResultPart):
             return replace(part, result=self.value(part.result))
         return self._attachment(part)

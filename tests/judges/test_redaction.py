@@ -39,6 +39,39 @@ SECRETS = {
     "Amex": ("3782 822463 10005", "[REDACTED:payment_card]"),
     "IBAN": ("DE89 3704 0044 0532 0130 00 please", "[REDACTED:iban] please"),
     "IBAN, compact": ("GB29NWBK60161331926819", "[REDACTED:iban]"),
+    "Stripe key": ("sk_" + "live_" + "a1B2" * 6, "[REDACTED:api_key]"),
+    "Groq key": ("GROQ_API_KEY=gsk_" + "a1B2" * 13, "GROQ_API_KEY=[REDACTED:api_key]"),
+    "SendGrid key": ("SG." + "a1B2c" * 4 + "." + "a1B2c" * 8, "[REDACTED:api_key]"),
+    "key of no known form": ('{"api_key": "' + "a1b2" * 8 + '"}', '{"api_key": "[REDACTED:api_key]"}'),
+    "basic": ("Authorization: Basic " + "YWxhZGRpbjpvcGVuc2VzYW1l" + "MQ==", "Authorization: Basic [REDACTED:api_key]"),
+    "password in an address": ("postgres://bob:hunter2@db/x", "postgres://bob:[REDACTED:api_key]@db/x"),
+    "key after a name": ("KEY_" + OPENAI, "KEY_[REDACTED:api_key]"),
+    "e-mail, Cyrillic": ("иван@почта.рф", "[REDACTED:email]"),
+    "e-mail, punycode": ("ivan@x.xn--p1ai ok", "[REDACTED:email] ok"),
+    "e-mail, full-width": ("ann＠example.com", "[REDACTED:email]"),
+    "e-mail, in an address": ("?to=ann%40example.com&x", "?to=[REDACTED:email]&x"),
+    "e-mail, underlined": ("_ann@example.com_", "[REDACTED:email]_"),
+    "card and code": ("4111 1111 1111 1111 123", "[REDACTED:payment_card] 123"),
+    "card and expiry": ("4111 1111 1111 1111 12/27", "[REDACTED:payment_card] 12/27"),
+    "card after a number": ("12 4111 1111 1111 1111", "12 [REDACTED:payment_card]"),
+    "two cards": ("4111 1111 1111 1111 5500 0000 0000 0004", "[REDACTED:payment_card] [REDACTED:payment_card]"),
+    "card, no-break spaces": ("4111\u00a01111\u00a01111\u00a01111", "[REDACTED:payment_card]"),
+    "card, en dashes": ("4111–1111–1111–1111", "[REDACTED:payment_card]"),
+    "card, zero-width": ("4111\u200b1111\u200b1111\u200b1111", "[REDACTED:payment_card]"),
+    "card, dots": ("4111.1111.1111.1111", "[REDACTED:payment_card]"),
+    "card, over lines": ("4111\n1111\n1111\n1111", "[REDACTED:payment_card]"),
+    "card, full-width digits": ("４１１１１１１１１１１１１１１１", "[REDACTED:payment_card]"),
+    "card, Arabic digits": ("٤١١١١١١١١١١١١١١١", "[REDACTED:payment_card]"),
+    "IBAN before an amount": ("BE68 5390 0754 7034 EUR 50", "[REDACTED:iban] EUR 50"),
+    "IBAN before words": ("AT61 1904 3002 3457 3201 PAID IN FULL", "[REDACTED:iban] PAID IN FULL"),
+    "IBAN, lower case": ("de89 3704 0044 0532 0130 00", "[REDACTED:iban]"),
+    "IBAN, dashed": ("DE89-3704-0044-0532-0130-00", "[REDACTED:iban]"),
+    "IBAN, no-break spaces": ("DE89\u00a03704\u00a00044\u00a00532\u00a00130\u00a000", "[REDACTED:iban]"),
+    "IBAN, glued to its name": ("IBANDE89370400440532013000", "IBAN[REDACTED:iban]"),
+    "phone, 00": ("call 0049 30 1234567", "call [REDACTED:phone]"),
+    "phone, no-break spaces": ("+49\u00a030\u00a01234567", "[REDACTED:phone]"),
+    "phone, slashes": ("+49/30/1234567", "[REDACTED:phone]"),
+    "phone, US with 1": ("1-800-555-2671", "[REDACTED:phone]"),
     "phone": ("call +49 170 1234567 or", "call [REDACTED:phone] or"),
     "phone, US": ("call (415) 555-2671 or 415-555-2671", "call [REDACTED:phone] or [REDACTED:phone]"),
 }  # fmt: skip
@@ -63,6 +96,12 @@ ORDINARY = [
     "0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331",
     "call 555-2671 or 110; size 10-20-3000",
     "+1 is an upvote, +5 percent",
+    "550e8400-e29b-41d4-a716-446655440000, d41d8cd98f00b204e9800998ecf8427e",
+    "2024 2025 2026 2027 2028 2029, 5 6 7 8 9 10 11 12 13 14 15 16 17",
+    "3.141592653589793, lat 52.520008 lon 13.404954, 2,000,000,000,000",
+    "img@2x.png, left-pad@1.3.0, sk-loading-indicator-bar, bearer responsibilities",
+    "tracking 1Z999AA10123456784, ISBN 978-3-16-148410-0, 0012345678901",
+    "password: must have eight characters; api_key=<your key here>; https://user@host/x:y@z",
 ]
 
 
@@ -93,6 +132,20 @@ def test_a_card_that_is_a_number_is_redacted_too() -> None:
     assert REDACTION.value({"pan": 4111111111111111, "cents": 4999, "ok": True, "rate": 0.5}) == {
         "pan": "[REDACTED:payment_card]", "cents": 4999, "ok": True, "rate": 0.5,
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "name", ["password", "DB_PASSWORD", "apiKey", "x-api-key", "access_token", "aws_secret_access_key"]
+)
+def test_what_stands_under_a_secrets_name_is_redacted(name: str) -> None:
+    """In arguments and results a key says what its text is, whatever that looks like."""
+    assert REDACTION.value({name: "hunter2", "order": "hunter2"}) == {name: "[REDACTED:api_key]", "order": "hunter2"}
+
+
+def test_the_agent_and_the_attributes_are_redacted() -> None:
+    """A template shows them, too."""
+    redacted = REDACTION.interaction(interaction(agent="bob@example.com", attributes={"user": "ann@example.com"}))
+    assert (redacted.agent, redacted.attributes) == ("[REDACTED:email]", {"user": "[REDACTED:email]"})
 
 
 def test_users_add_patterns_and_choose_among_the_built_in_ones() -> None:

@@ -80,11 +80,21 @@ class Closed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Broken:
+    """Traces that cannot be put together, for a fault of ours; they are among ``closed``. ``spans`` of them are lost."""
+
+    trace_ids: frozenset[str]
+    spans: int
+    error: Exception
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Due:
     """What is due: store ``ready``, with ``aliases`` (ids told before, to those that they mean now), then close ``closed``."""
 
     ready: tuple[Ready, ...] = ()
     closed: tuple[Closed, ...] = ()
+    broken: tuple[Broken, ...] = ()
     aliases: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -92,6 +102,7 @@ class Due:
 class _Found:
     ready: list[Ready] = field(default_factory=list)
     closed: list[Closed] = field(default_factory=list)
+    broken: list[Broken] = field(default_factory=list)
     aliases: dict[str, str] = field(default_factory=dict)
 
 
@@ -160,8 +171,13 @@ class Completion:
             deadline, _, group = heapq.heappop(self._timers)
             if group.scheduled == deadline:
                 group.scheduled = None
-                self._visit(group, now, found)
-        return Due(ready=tuple(found.ready), closed=tuple(found.closed), aliases=found.aliases)
+                try:
+                    self._visit(group, now, found)
+                except Exception as error:  # noqa: BLE001 - what nobody thought of costs its trace, not all that come after
+                    self._give_up(group, error, found)
+        return Due(
+            ready=tuple(found.ready), closed=tuple(found.closed), broken=tuple(found.broken), aliases=found.aliases
+        )
 
     # Collecting
 
@@ -253,6 +269,13 @@ class Completion:
         if notes or any(node.facts is not None for node in nodes):
             found.closed.append(Closed(trace_id=trace_id, nodes=nodes, notes=notes, told=told))
         else:
+            found.closed.append(Closed(trace_id=trace_id))
+
+    def _give_up(self, group: Group, error: Exception, found: _Found) -> None:
+        trace_ids = frozenset(group.trace_ids)
+        found.broken.append(Broken(trace_ids=trace_ids, spans=len(group.nodes), error=error))
+        for trace_id in sorted(trace_ids):
+            self._close(group, trace_id, _Found())
             found.closed.append(Closed(trace_id=trace_id))
 
     # Parents that never come

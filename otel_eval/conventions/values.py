@@ -19,6 +19,10 @@ from otel_eval.interaction import JsonValue
 MAX_REPR_CHARS = 100_000
 """Longer Python reprs are left as text: parsing them costs more than they tell."""
 
+MAX_DEPTH = 100
+"""JSON that is nested deeper than orjson writes (254 levels; it reads 1,024), or deeper than this where orjson does not
+write it at all, is left as text: whoever walks it, or writes it within something else, would run out of stack."""
+
 PLACEHOLDERS = frozenset(
     {
         "__REDACTED__",  # OpenInference
@@ -37,6 +41,7 @@ _JSON_START = re.compile(r"\s*(?:[\[{\"]|-?\d|true\b|false\b|null\b|NaN\b)")
 
 _CONTAINER_START = re.compile(r"""\s*(?:\{|\[\s*[\[{]?)\s*(["'\[{])""")
 _JSON_STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"', re.S)
+_SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
 _STRING = re.compile(r"""'[^'\\]*(?:\\.[^'\\]*)*'|"[^"\\]*(?:\\.[^"\\]*)*\"""", re.S)
 
 
@@ -109,6 +114,8 @@ def decode(value: Any, *, twice: bool = True) -> Any:
             if value.lstrip()[:1] in "[{" and looks_cut(value):
                 raise Undecodable(value[:200]) from None
             return value
+    if _too_deep(decoded, value):
+        return value
     if twice and isinstance(decoded, str) and decoded.lstrip()[:1] in ("{", "["):
         return decode(decoded, twice=False)
     return decoded
@@ -133,7 +140,7 @@ def _repr(value: str) -> Any:
     if value.lstrip()[:1] not in ("{", "[", "("):
         return None
     try:
-        return json.loads(value, strict=False)
+        return _unicode(json.loads(value, strict=False), value)
     except (ValueError, RecursionError):
         pass
     if len(value) > MAX_REPR_CHARS:
@@ -142,7 +149,50 @@ def _repr(value: str) -> Any:
         parsed = ast.literal_eval(value.strip())
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         return None
-    return parsed if isinstance(parsed, (dict, list)) else list(parsed) if isinstance(parsed, tuple) else None
+    parsed = list(parsed) if isinstance(parsed, tuple) else parsed
+    return _unicode(parsed, value) if isinstance(parsed, (dict, list)) else None
+
+
+def _too_deep(decoded: Any, encoded: str) -> bool:
+    """Whether it nests deeper than MAX_DEPTH. Few texts have so many brackets that it has to be looked at.
+
+    orjson walks it ten times faster than we do, and raises past a depth of its own.
+    """
+    if encoded.count("[") + encoded.count("{") + encoded.count("(") <= MAX_DEPTH:
+        return False
+    try:
+        orjson.dumps(decoded)
+    except TypeError:  # too deep, or it holds what orjson does not write
+        return _depth(decoded) > MAX_DEPTH
+    return False
+
+
+def _depth(value: Any) -> int:
+    """How many containers stand in one another."""
+    depth, level = 0, [value]
+    while level := [item for item in level if isinstance(item, (dict, list, tuple))]:
+        depth += 1
+        level = [inner for item in level for inner in (item.values() if isinstance(item, dict) else item)]
+    return depth
+
+
+def _unicode(decoded: Any, encoded: str) -> Any:
+    """The value with its lone surrogates replaced, as every Unicode decoder does.
+
+    An escape may write half a pair, most often where a text was cut in the middle of an emoji. No database, no protobuf
+    and no HTTP request takes such a text.
+    """
+    return _without_surrogates(decoded) if _SURROGATE_ESCAPE.search(encoded) else decoded
+
+
+def _without_surrogates(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, dict):
+        return {_without_surrogates(key): _without_surrogates(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_without_surrogates(item) for item in value]
+    return value
 
 
 def looks_cut(value: str) -> bool:

@@ -29,6 +29,10 @@ class Holding:
         for trace_id in needed_by:
             self._entries_of.setdefault(trace_id, set()).add(seq)
 
+    def needed_by(self, trace_id: str) -> frozenset[int]:
+        """The entries that the trace needs at the moment."""
+        return frozenset(self._entries_of.get(trace_id, ()))
+
     def detach(self, trace_id: str) -> frozenset[int]:
         """The entries that the trace needs; what comes of it from now on belongs to entries of its own."""
         return frozenset(self._entries_of.pop(trace_id, ()))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, ParamSpec, Protocol, TypeVar
 
 from otel_eval.assemble.completion import Closed, Completion, CompletionSettings, Due, Ready
@@ -22,7 +22,7 @@ from otel_eval.journal import ClosedTrace, Entry, Journal, JournalUnwritable
 from otel_eval.ledger import LedgerUnavailable
 from otel_eval.loop_guard import LoopGuard
 from otel_eval.pipeline.holding import Holding
-from otel_eval.pipeline.reading import Reader, UnreadableRequest
+from otel_eval.pipeline.reading import Reader, UnreadableRequest, fault_of
 
 log = logging.getLogger("otel_eval.pipeline")
 
@@ -32,6 +32,8 @@ T = TypeVar("T")
 RETRY_S = 1.0
 """Between two attempts to store what the ledger, or the journal, could not take."""
 EXPIRE_EVERY_S = 60.0
+UNACCEPTABLE = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+"""What an Interaction raises that nobody thought of. Not what storage raises: that is tried again."""
 
 
 class Accept(Protocol):
@@ -198,18 +200,55 @@ class Pipeline:
         entries = [(trace.trace_id, self._holding.detach(trace.trace_id)) for trace in due.closed]
         eventful = [trace for trace in due.closed if trace.eventful]
         self._closing.update((trace.trace_id, trace) for trace in eventful)
-        ready = await self._without_leftovers(due.ready)
-        while ready or due.aliases:
-            try:
-                await self._accept(ready, due.aliases)
-                break
-            except LedgerUnavailable as error:
-                log.warning("the ledger cannot be written, trying again: %s", error)
-                await self._clock.sleep_until(self._clock.monotonic() + RETRY_S)
+        needs = dict(entries)
+        for broken in due.broken:
+            seqs = frozenset[int]().union(*(needs.get(trace_id, ()) for trace_id in broken.trace_ids))
+            await self._set_aside(broken.trace_ids, broken.spans, seqs, broken.error)
+        await self._accept_each(await self._without_leftovers(due.ready), due.aliases, needs)
         await self._keep(eventful)
         for trace_id, seqs in entries:
             self._holding.let_go(trace_id, seqs)
         await self._release()
+
+    async def _accept_each(
+        self, ready: Sequence[Ready], aliases: Mapping[str, str], needs: Mapping[str, frozenset[int]]
+    ) -> None:
+        """Have all accepted, or each for itself where one of them cannot be; that one is set aside."""
+        if not (ready or aliases):
+            return
+        try:
+            await self._accept_patiently(ready, aliases)
+        except UNACCEPTABLE as error:
+            if not ready:
+                log.error("the new ids of %d Interactions cannot be stored: %s", len(aliases), fault_of(error))
+            elif len(ready) == 1:
+                interaction = ready[0].interaction
+                trace_id = interaction.trace_id
+                seqs = needs.get(trace_id) or self._holding.needed_by(trace_id)
+                await self._set_aside([trace_id], len(interaction.model_calls) + 1, seqs, error)
+            else:
+                for each in ready:
+                    await self._accept_each([each], {}, needs)
+                await self._accept_each([], aliases, needs)
+
+    async def _accept_patiently(self, ready: Sequence[Ready], aliases: Mapping[str, str]) -> None:
+        while True:
+            try:
+                await self._accept(ready, aliases)
+                return
+            except LedgerUnavailable as error:
+                log.warning("the ledger cannot be written, trying again: %s", error)
+                await self._clock.sleep_until(self._clock.monotonic() + RETRY_S)
+
+    async def _set_aside(self, trace_ids: Collection[str], spans: int, seqs: Collection[int], error: Exception) -> None:
+        """Keep in quarantine what an Interaction was to be made of, and go on: a start would meet it again, for ever."""
+        fault = fault_of(error)
+        log.error("of %s no Interaction can be made, its requests go to quarantine: %s", ", ".join(trace_ids), fault)
+        self._drop("unreadable", spans)
+        for seq in sorted(seqs):
+            await self._patiently(
+                self._journal.quarantine, seq, f"no Interaction can be made of it: {fault}", release=False
+            )
 
     async def _without_leftovers(self, ready: Sequence[Ready]) -> list[Ready]:
         """Pieces of a trace that was closed longer than the late window ago: they start nothing."""

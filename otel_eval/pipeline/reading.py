@@ -122,3 +122,12 @@ def _whose(error: Exception) -> tuple[str, str]:
         caller, place = module, f"{module}:{trace.tb_lineno}"
         trace = trace.tb_next
     return called, place
+
+
+def fault_of(error: Exception) -> str:
+    """What was raised, and where. Not its message: it may quote what an agent was told."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    place = "" if trace is None else f" at {trace.tb_frame.f_globals.get('__name__')}:{trace.tb_lineno}"
+    return f"{type(error).__name__}{place}"

@@ -10,8 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from otel_eval.assemble.assembler import assemble
+from otel_eval.assemble.digest import evidence_digest
 from otel_eval.conventions.registry import facts_of, note_of
-from otel_eval.conventions.values import decode_leniently
+from otel_eval.conventions.values import decode, decode_leniently
 from otel_eval.interaction_json import from_json, to_json
 from otel_eval.signals import LogRecord, Scope, Span, SpanEvent
 
@@ -104,8 +105,9 @@ spans = st.builds(
 @settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(spans, max_size=5))
 def test_no_attributes_break_the_assembler(some: list[Span]) -> None:
-    """Any values under any known keys give Interactions that can be stored and read again."""
+    """Any values under any known keys give Interactions that can be told apart, stored and read again."""
     for interaction in assemble(some):
+        assert evidence_digest(interaction)
         written: Any = json.loads(json.dumps(to_json(interaction)))
         assert from_json(written).id == interaction.id
 
@@ -134,3 +136,16 @@ def test_deep_nesting_is_survived(text: str, key: str) -> None:
                 attributes={key: text, "gen_ai.operation.name": kind, "openinference.span.kind": "CHAIN"},
             )
         )
+
+
+@pytest.mark.parametrize(
+    ("text", "decoded"),
+    [
+        ('{"text": "cut \\ud83d"}', {"text": "cut \ufffd"}),
+        ('{"\\udc00": ["\\ud83d\\ude00 \\ud800"]}', {"\ufffd": ["\U0001f600 \ufffd"]}),
+        ("{'text': 'cut \\ud83d'}", {"text": "cut \ufffd"}),
+    ],
+)
+def test_half_a_pair_of_surrogates_is_replaced(text: str, decoded: object) -> None:
+    """A text that was cut within an emoji is one that UTF-8 can write: nothing behind us takes the half."""
+    assert decode(text) == decoded

@@ -138,3 +138,44 @@ async def test_json_that_is_odd_inside_is_read_as_far_as_it_goes() -> None:
         )
         assert answer.status_code == 200
         await server.wait_for_evaluations(f"{spans[0].trace_id}-{spans[0].span_id}")
+
+
+def replying(text: str) -> str:
+    """Output messages whose text is that piece of JSON, as it stands."""
+    return '[{"role": "assistant", "parts": [{"type": "text", "content": ' + text + "}]}]"
+
+
+def calling(arguments: str) -> str:
+    return '[{"role": "assistant", "parts": [{"type": "tool_call", "name": "t", "arguments": ' + arguments + "}]}]"
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        replying('"cut within an emoji \\ud83d"'),
+        replying('"\\u0000"'),
+        calling('{"cents": 123456789012345678901234567890}'),
+        calling('{"cents": 1e999, "rate": NaN}'),
+        *(calling('{"a":' * depth + "1" + "}" * depth) for depth in (100, 240, 253, 400, 900, 3000)),
+    ],
+    ids=lambda text: text[60:90],
+)
+async def test_content_that_json_writers_refuse_is_judged_and_exported(output: str) -> None:
+    """What an agent says is not ours to choose: it must not stop the server, nor the verdicts behind it."""
+    odd = agent_span(attributes={"gen_ai.operation.name": "invoke_agent", "gen_ai.output.messages": output})
+    sound = conversation()
+    async with Sink() as sink:
+        config = {
+            "evaluators": {
+                "calm": CONFIG["evaluators"]["calm"],
+                "says": {"check": {"reply_should_contain": "zork"}, "agents": ["*"]},
+            },
+            "exporters": {"otlp": {"endpoint": sink.endpoint}},
+        }
+        async with running(config) as server:
+            for spans in ([odd], sound):
+                await export(server.server.grpc, TRACES, otlp_request(spans))
+            for span in (odd, sound[0]):
+                records = await server.wait_for_evaluations(f"{span.trace_id}-{span.span_id}")
+                assert {record.evaluator for record in records} == {"calm", "says"}
+            await sink.wait_for(lambda sink: len(sink.log("gen_ai.evaluation.result")) == 4)

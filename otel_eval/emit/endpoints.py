@@ -49,14 +49,21 @@ def _answers(listener: tuple[str, int], host: str, port: int) -> bool:
 def _addresses(host: str) -> set[ipaddress.IPv4Address | ipaddress.IPv6Address]:
     """The host's addresses; none where it does not resolve (then it is not us)."""
     try:
-        return {ipaddress.ip_address(host)}
+        return {_plain(host)}
     except ValueError:
         pass
     try:
         found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     except OSError:
         return set()
-    return {ipaddress.ip_address(str(entry[4][0]).partition("%")[0]) for entry in found}
+    return {_plain(str(entry[4][0])) for entry in found}
+
+
+def _plain(address: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
+    """The address without a zone; ``::ffff:127.0.0.1`` is 127.0.0.1 to whoever connects. Raises ValueError."""
+    parsed = ipaddress.ip_address(address.partition("%")[0])
+    mapped = parsed.ipv4_mapped if isinstance(parsed, ipaddress.IPv6Address) else None
+    return parsed if mapped is None else mapped
 
 
 def _is_this_machine(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:

@@ -12,6 +12,7 @@ LOOPBACK, EVERYWHERE = ("127.0.0.1:4317", "127.0.0.1:4318"), ("0.0.0.0:4317",)
 CASES = [
     ("http://127.0.0.1:4317", LOOPBACK, True),
     ("127.0.0.1:4317", LOOPBACK, True),
+    ("http://[::ffff:127.0.0.1]:4317", LOOPBACK, True),
     ("http://localhost:4317", LOOPBACK, True),
     ("http://LOCALHOST:4318/v1/traces", LOOPBACK, True),
     ("http://0.0.0.0:4317", LOOPBACK, True),

@@ -8,7 +8,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from otel_eval.interaction import Interaction, JsonValue, Message, TextPart, ToolCall
+from otel_eval.interaction import (
+    Interaction,
+    JsonValue,
+    Message,
+    Part,
+    ReasoningPart,
+    TextPart,
+    ToolCall,
+    ToolCallPart,
+    ToolResultPart,
+)
 from otel_eval.judges import layout
 from otel_eval.judges.rendering import message_text, result_text
 from otel_eval.redaction import Redaction
@@ -17,6 +27,8 @@ MAX_INPUT_CHARS = 20_000
 """Characters of one section that a judge is shown unless told otherwise: some 5,000 tokens."""
 
 _LEAST_PER_CALL = 200
+_LONGEST_NAME = 200
+_MOST_ATTACHMENTS = 50
 
 
 def prepare(
@@ -46,6 +58,7 @@ def prepare(
         tool_calls=calls,
         history=history,
     )
+    prepared = _cut_names(prepared)
     cut += ["tool_calls"] * calls_cut + ["history"] * history_cut
     return prepared, tuple(cut)
 
@@ -57,11 +70,27 @@ def quoted(interaction: Interaction, headings: Iterable[str]) -> Interaction:
     def text(value: str | None) -> str | None:
         return None if value is None else layout.quote(value, known)
 
+    def inline(value: str | None) -> str | None:
+        return None if value is None else layout.quote(layout.escape_inline(value), known)
+
     return replace(
         interaction,
         asked=text(interaction.asked),
         reply=text(interaction.reply),
         system=text(interaction.system),
+        agent=inline(interaction.agent),
+        session=inline(interaction.session),
+        user_id=inline(interaction.user_id),
+        failure=None
+        if interaction.failure is None
+        else replace(
+            interaction.failure, type=inline(interaction.failure.type), message=text(interaction.failure.message)
+        ),
+        attachments=tuple(
+            replace(attachment, name=inline(attachment.name), mime_type=inline(attachment.mime_type))
+            for attachment in interaction.attachments
+        ),
+        attributes={key: _quoted_value(value, known) for key, value in interaction.attributes.items()},
         tool_calls=tuple(
             replace(
                 call,
@@ -75,10 +104,8 @@ def quoted(interaction: Interaction, headings: Iterable[str]) -> Interaction:
         history=tuple(
             replace(
                 message,
-                parts=tuple(
-                    replace(part, text=layout.quote(part.text, known)) if isinstance(part, TextPart) else part
-                    for part in message.parts
-                ),
+                role=layout.quote(layout.escape_inline(message.role), known),
+                parts=tuple(_quoted_part(part, known) for part in message.parts),
             )
             for message in interaction.history
         ),
@@ -130,6 +157,33 @@ def _cut_history(history: tuple[Message, ...], max_chars: int) -> tuple[tuple[Me
             return (note, *reversed(kept)), True
         kept.append(message)
     return history, False
+
+
+def _cut_names(interaction: Interaction) -> Interaction:
+    """Names are short where they are names; telemetry may say anything."""
+
+    def name(text: str | None) -> str | None:
+        return None if text is None else cut_text(text, _LONGEST_NAME)
+
+    attachments = tuple(
+        replace(attachment, name=name(attachment.name), mime_type=name(attachment.mime_type))
+        for attachment in interaction.attachments[:_MOST_ATTACHMENTS]
+    )
+    calls = tuple(
+        call if len(call.name) <= _LONGEST_NAME else replace(call, name=cut_text(call.name, _LONGEST_NAME))
+        for call in interaction.tool_calls
+    )
+    return replace(interaction, agent=name(interaction.agent), attachments=attachments, tool_calls=calls)
+
+
+def _quoted_part(part: Part, headings: tuple[str, ...]) -> Part:
+    if isinstance(part, TextPart | ReasoningPart):
+        return replace(part, text=layout.quote(part.text, headings))
+    if isinstance(part, ToolCallPart):
+        return replace(part, name=layout.escape_name(part.name), arguments=_quoted_value(part.arguments, headings))
+    if isinstance(part, ToolResultPart):
+        return replace(part, result=_quoted_value(part.result, headings))
+    return part
 
 
 def _size(call: ToolCall) -> int:

@@ -75,11 +75,12 @@ _CHAT_TEMPLATE = re.compile(
     r"<(?=[|｜][^<>|｜\s]{1,40}[|｜]>|(?:start|end)_of_turn>|/?s>|<SYS>>|</SYS>>|(?:bos|eos)>)"
     r"|\[(?=/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS)\])"
 )
-_FAILED = re.compile(r"failed\s*:")
+_FAILED = re.compile(r"failed\]?:")
+_BEGINNING = 500
 _LINE_BREAKS = re.compile("[\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029]")
 _SHORT_ESCAPES = {"\n": "\\n", "\r": "\\r"}
 _CLOSED_ARGUMENTS = re.compile(r"(\})(\s*)(-[\s-]*>|=+\s*>|[→⇒⟶⟹➔➜➝➞➡]|[－﹣–—−]+[>＞﹥]|-[＞﹥])")
-_FAILED_RESULT = re.compile(r"(->\s*)(failed\s*:)", re.IGNORECASE)
+_FAILED_RESULT = re.compile(r"((?:[-=]>|[→⇒⟶⟹➔➜➝➞➡])\s*)(failed\s*:)", re.IGNORECASE)
 
 
 def quote(text: str, headings: Iterable[str] = HEADINGS, frames: Iterable[str] = ()) -> str:
@@ -118,7 +119,8 @@ def escape_arguments(text: str) -> str:
 def escape_result(text: str) -> str:
     """A result within a tool line: one that is not a failure cannot read like one."""
     one_line = _FAILED_RESULT.sub(r"\1\\\2", escape_inline(text))
-    return "\\" + one_line if _FAILED.match(_skeleton(one_line).lstrip(" '\"")) else one_line
+    beginning = (_skeleton(reading) for reading in _readings(one_line[:_BEGINNING]))
+    return "\\" + one_line if any(_FAILED.match(_letters(text).lstrip(":[")) for text in beginning) else one_line
 
 
 def _forges(line: str, headings: tuple[str, ...], frames: frozenset[str]) -> bool:

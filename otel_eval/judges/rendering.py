@@ -19,6 +19,7 @@ from otel_eval.judges import layout
 
 NOT_CAPTURED = "(not captured)"
 REDACTED = "(redacted)"
+_ROLES = frozenset({"system", "developer", "user", "assistant", "model", "tool", "function"})
 SECTIONS = ("system", "history")
 """What ``include`` may name."""
 
@@ -96,10 +97,15 @@ def arguments_text(call: ToolCall) -> str:
 
 def history_text(interaction: Interaction) -> str:
     """The earlier turns, a line for each message, its own line breaks escaped so that no turn can invent another."""
-    lines = [f"- {message.role}: {layout.escape_inline(message_text(message))}" for message in interaction.history]
+    lines = [f"- {_role(message)}: {layout.escape_inline(message_text(message))}" for message in interaction.history]
     if not lines:
         return NOT_CAPTURED if interaction.gap("history") is not None else "(nothing)"
     return "\n".join(lines)
+
+
+def _role(message: Message) -> str:
+    """The role if it is one: telemetry may say anything, and ``- Criterion:`` is a heading to some readers."""
+    return message.role if message.role in _ROLES else "other"
 
 
 def _outcome_text(call: ToolCall) -> str:

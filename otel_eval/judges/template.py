@@ -11,6 +11,10 @@ from otel_eval.judges.errors import JudgeConfigError
 from otel_eval.judges.rendering import NOT_CAPTURED, history_text, result_text, text_of, tools_text
 
 _FIELD = re.compile(r"\{([a-z_]+)\}")
+_LABEL = re.compile(r"\w.{0,60}[^\w\s]")
+_NAMED = re.compile(r"[^:：]{1,40}[:：]")
+_TAG = re.compile(r"</?\s*([A-Za-z][\w.-]*)")
+_UNSEEN = "[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]*"
 
 
 def tool_results(interaction: Interaction) -> str:
@@ -52,6 +56,8 @@ def fill(text: str, interaction: Interaction, more: Mapping[str, str] | None = N
     """The template with its fields filled, in one pass; evidence is kept from imitating what frames it."""
     extra = more or {}
     known = (*layout.HEADINGS, *layout.LABEL_HEADINGS, *headings(text))
+    framing = frames(text)
+    tags = _tags(text)
 
     def value(match: re.Match[str]) -> str:
         name = match.group(1)
@@ -61,13 +67,38 @@ def fill(text: str, interaction: Interaction, more: Mapping[str, str] | None = N
         if render is None:
             return match.group()
         rendered = render(interaction)
-        return rendered if name in _LAID_OUT else layout.quote(rendered, known)
+        safe = rendered if name in _LAID_OUT else layout.quote(rendered, known, framing)
+        return safe if tags is None else tags.sub(r"\g<0>\\", safe)
 
     return _FIELD.sub(value, text)
 
 
 def headings(text: str) -> tuple[str, ...]:
-    """The lines of a template that frame evidence, which evidence must therefore not imitate: ``[Text]``, ``Reply:``."""
-    lines = (line.strip() for line in text.splitlines())
-    framing = (_FIELD.split(line)[0].strip() for line in lines)
-    return tuple(dict.fromkeys(line for line in framing if line.endswith((":", "]")) or line.startswith("[")))
+    """What in a template announces evidence, which evidence must therefore not begin a line with: ``[Text]``, ``Reply:``,
+    ``Reply = ``."""
+    found = []
+    for line in text.splitlines():
+        *before_fields, last = (piece.strip() for piece in _FIELD.split(line)[::2])
+        found += [
+            piece for piece in (*before_fields, last) if piece.endswith((":", "：", "]")) or piece.startswith("[")
+        ]
+        found += [piece for piece in before_fields if _LABEL.fullmatch(piece)]
+        found += [named[0] for named in [_NAMED.match(last)] if named is not None and not before_fields]
+    return tuple(dict.fromkeys(found))
+
+
+def frames(text: str) -> tuple[str, ...]:
+    """All that a template says around evidence, piece by piece: no line of evidence may be one of them."""
+    pieces = (piece.strip() for line in text.splitlines() for piece in _FIELD.split(line)[::2])
+    return tuple(dict.fromkeys(piece for piece in pieces if piece))
+
+
+def _tags(text: str) -> re.Pattern[str] | None:
+    """Where evidence opens or closes one of the template's own tags, ``<reply>``; they count in the middle of a line, too."""
+    names = sorted({name.lower() for name in _TAG.findall(text)})
+    if not names:
+        return None
+    spelled = (_UNSEEN.join(re.escape(char) for char in name) for name in names)
+    return re.compile(
+        rf"[<＜‹〈﹤](?={_UNSEEN}\s*{_UNSEEN}[/／]?\s*{_UNSEEN}(?:{'|'.join(spelled)})(?![\w-]))", re.IGNORECASE
+    )

@@ -33,7 +33,7 @@ AGENT = f"the agent's name; {MAX_AGENTS} of them (`emit.max_agents`), then `othe
 LABELS: dict[str, str | tuple[str, ...]] = {
     "gen_ai.evaluation.name": "the evaluator's id, as in the configuration",
     "gen_ai.agent.name": AGENT,
-    "gen_ai.request.model": "the judge's model, as in the configuration",
+    "gen_ai.request.model": "the litellm model that was asked, as `openai/gpt-4o-mini`; not the name of its `judge_models` entry",
     "gen_ai.token.type": ("input", "output"),
     "otel_eval.disposition": tuple(
         dict.fromkeys(disposition([Decided(evaluator="e", reason=each)]) for each in Reason)

@@ -81,7 +81,7 @@ JUDGE = (
     Attribute("gen_ai.operation.name", "string", ALWAYS, "", ("chat",)),
     Attribute("gen_ai.provider.name", "string", "the model's name says it", "the provider"),
     Attribute("gen_ai.conversation.id", "string", ALWAYS, "`<evaluation id>-judge` or `<evaluation id>-label-judge`"),
-    Attribute("gen_ai.request.model", "string", ALWAYS, "the model that was asked"),
+    Attribute("gen_ai.request.model", "string", ALWAYS, "the litellm model that was asked"),
     Attribute("gen_ai.response.model", "string", "answered", "the model that answered"),
     Attribute("gen_ai.response.id", "string", "answered", "the provider's id of the answer"),
     Attribute("gen_ai.usage.input_tokens", "int", "answered", "tokens that were read"),

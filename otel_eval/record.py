@@ -20,6 +20,7 @@ class Origin(StrEnum):
 class JudgeCall:
     """One call of a judge's model, kept because people ask why.
 
+    ``requested_model`` is the litellm model that was asked (of a fallback, its own), not the entry's name.
     ``conversation_id`` is ``<evaluation id>-judge`` or ``-label-judge``. ``system_message``, ``user_message`` and
     ``answer`` are None where content is not kept by setting. ``cost_usd`` is None where no price is known.
     """

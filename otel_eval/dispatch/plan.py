@@ -33,7 +33,7 @@ class Planned:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LanePlan:
-    """How many of a lane run at the same time, and the model that they ask, for metrics (None: they ask none)."""
+    """How many of a lane run at the same time, and the litellm model that they ask, for metrics (None: they ask none)."""
 
     limit: int
     model: str | None = None
@@ -51,7 +51,10 @@ def plan(config: Config, evaluators: Mapping[str, Evaluator]) -> tuple[dict[str,
             isolated = Isolated(evaluator, timeout=config.dispatch.evaluator_timeout)
             lane = f"use:{name}"
             planned[name] = Planned(evaluator=isolated, lane=lane, inline=False, reads_evidence_alone=False)
-            lanes[lane] = LanePlan(limit=_CUSTOM_CONCURRENCY, model=entry.judge_model)
+            asked = entry.judge_model
+            lanes[lane] = LanePlan(
+                limit=_CUSTOM_CONCURRENCY, model=None if asked is None else _model_lane(config, asked).model
+            )
         elif evaluator.asks_model:
             lane = f"model:{entry.judge_model or 'default'}"
             planned[name] = Planned(evaluator=evaluator, lane=lane, inline=False, reads_evidence_alone=True)

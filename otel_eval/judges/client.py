@@ -21,15 +21,24 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Client:
-    """A completion function with what holds for its model. Without limits and budget: a function given by the user."""
+    """A completion function with what holds for its model. Without limits and budget: a function given by the user.
+
+    ``model`` is the litellm model that is asked, ``name`` what the configuration calls it where that is something else.
+    """
 
     model: str
     complete: Complete
+    name: str | None = None
     room: int | None = None
     fallbacks: tuple[str, ...] = ()
     prices: Prices | None = None
     limits: ModelLimits | None = None
     budget: Budget | None = None
+
+    @property
+    def known_as(self) -> str:
+        """What the configuration, and so an error, calls it."""
+        return self.model if self.name is None else self.name
 
     @contextlib.asynccontextmanager
     async def turn(self, request: ModelRequest, clock: Clock) -> AsyncIterator[Turn]:
@@ -55,7 +64,9 @@ class Client:
         except BudgetSpent:
             raise
         except Exception as error:
-            raise JudgeUnavailable(f"{self.model}: its budget cannot be read: {error}", model=self.model) from error
+            raise JudgeUnavailable(
+                f"{self.known_as}: its budget cannot be read: {error}", model=self.known_as
+            ) from error
 
     async def aclose(self) -> None:
         """Close what the completion function holds open."""
@@ -87,7 +98,8 @@ def model_client(name: str, settings: JudgeModelSettings, store: BudgetStore) ->
     """The client of one entry of ``judge_models``, or of a litellm model by its bare name."""
     limits = ModelLimits(settings)
     return Client(
-        model=name,
+        model=settings.model,
+        name=name,
         complete=LitellmModel(settings, name, before_retry=limits.another_try),
         room=settings.max_output_tokens,
         fallbacks=settings.fallbacks,

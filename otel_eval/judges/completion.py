@@ -22,7 +22,7 @@ from otel_eval.judges.errors import JudgeConfigError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelRequest:
-    """One question to a model. ``max_output_tokens`` None sends no limit; ``headers`` go with the HTTP call."""
+    """One question to a model, by the name that the judge or the configuration gives it. ``max_output_tokens`` None sends no limit; ``headers`` go with the HTTP call."""
 
     model: str
     system: str

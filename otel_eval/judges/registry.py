@@ -102,7 +102,7 @@ class Judges:
         """
         client = self._client(model, settings, complete)
         request = ModelRequest(
-            model=client.model,
+            model=client.known_as,
             system=system,
             user=user,
             conversation_id=conversation.id,
@@ -136,7 +136,9 @@ class Judges:
         given = given_completion() if complete is None else complete
         function = self._complete if given is None else as_complete(given)
         if function is not None:
-            return Client(model=model or self._default or "completion function", complete=function)
+            name = model or self._default or "completion function"
+            entry = self._models.get(name)
+            return Client(model=name if entry is None else entry.model, name=name, complete=function)
         found = settings or self.settings(model)
         name = model or (self._default if settings is None else None) or found.model
         key = name if settings is None else f"{name} at {found.api_base}"
@@ -152,7 +154,7 @@ class Judges:
             for name in client.fallbacks:
                 fallback = self._client(name, None, None)
                 with contextlib.suppress(JudgeUnavailable):
-                    return await self._call(fallback, replace(request, model=fallback.model), conversation)
+                    return await self._call(fallback, replace(request, model=fallback.known_as), conversation)
             raise
 
     async def _call(self, client: Client, request: ModelRequest, conversation: Conversation) -> ModelAnswer:

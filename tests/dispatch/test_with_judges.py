@@ -32,11 +32,16 @@ async def test_an_outage_of_one_model_leaves_the_others_alone(pipeline: Pipeline
         asked.append(request.model)
         if "Criterion:" in request.user:
             raise JudgeUnavailable("HTTP 503: overloaded", model=request.model)
-        return ModelAnswer(text=json.dumps({"explanation": "nice", "label": "non-toxic"}), model="two-0125")
+        return ModelAnswer(
+            text=json.dumps({"explanation": "nice", "label": "non-toxic"}),
+            model="two-0125",
+            input_tokens=9,
+            cost_usd=0.1,
+        )
 
     config = parse(CONFIG, {})
     ledger = await AsyncLedger.open(pipeline.url)
-    judges = build_judges(config, complete=complete, clock=pipeline.clock, guard=GUARD)
+    judges = build_judges(config, complete=complete, clock=pipeline.clock, guard=GUARD, recorder=pipeline.counts)
     dispatcher = Dispatcher(
         config=config, evaluators=build_evaluators(config), ledger=ledger, guard=GUARD, clock=pipeline.clock,
         recorder=pipeline.counts, judges=judges,
@@ -52,7 +57,12 @@ async def test_an_outage_of_one_model_leaves_the_others_alone(pipeline: Pipeline
             last = (await pipeline.ended(3))[2]
     await ledger.close()
     assert {name: record.outcome.name for name, record in first.items()} == {"ok": "passed", "toxicity": "passed"}
-    assert first["toxicity"].judge_calls[0].answered_model == "two-0125"
+    [call] = first["toxicity"].judge_calls
+    assert (call.requested_model, call.answered_model) == ("p/two", "two-0125")
+    counted = {name: value for name, value in pipeline.counts.by if name.startswith("otel_eval.judge.")}
+    assert pipeline.counts.by["otel_eval.judge.tokens", "p/two"] == 1
+    assert counted["otel_eval.judge.cost"] == "p/two"
+    assert counted["otel_eval.judge.paused"] == "p/one"
     assert GUARD.owns_text(first["toxicity"].judge_calls[0].system_message or "")
     assert last.outcome.cause is Cause.JUDGE_UNAVAILABLE
     assert last.describe() == (

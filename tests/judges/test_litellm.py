@@ -88,7 +88,7 @@ async def test_a_verdict_comes_from_a_model(provider: ScriptedModel) -> None:
     assert sent.headers["x-tenant"] == "shop"
     assert sent.headers["authorization"] == f"Bearer {KEY}"
     [call] = context.judge_calls
-    assert (call.requested_model, call.answered_model, call.error) == ("default", "scripted", None)
+    assert (call.requested_model, call.answered_model, call.error) == ("openai/scripted", "scripted", None)
     assert call.output_tokens == provider.billed.output_tokens
     assert call.response_id == "chatcmpl-1"
     await judges.aclose()
@@ -237,7 +237,7 @@ async def test_a_cut_answer_is_asked_for_once_more_with_more_room(provider: Scri
 
 
 async def test_a_fallback_is_asked_where_the_model_is_down(provider: ScriptedModel) -> None:
-    """By its entry's name; the record shows both calls."""
+    """By its entry's name; the record shows both calls, by the litellm models that were asked."""
     provider.answer(lambda sent: Refusal(500) if sent.model == "first" else 0.9)
     judges = Judges(
         {
@@ -248,7 +248,7 @@ async def test_a_fallback_is_asked_where_the_model_is_down(provider: ScriptedMod
     context = EvaluationContext(evaluation_id="e" * 32, evaluator_id="x", judges=judges)
     outcome = await run(ModelJudge().should_satisfy("c"), interaction(), context)
     assert isinstance(outcome, Passed)
-    assert [call.requested_model for call in context.judge_calls] == ["default", "spare"]
+    assert [call.requested_model for call in context.judge_calls] == ["openai/first", "openai/second"]
     assert context.judge_calls[0].error is not None
 
 

@@ -27,13 +27,14 @@ SETTING = "enableGoogleCloudTelemetry({disableLoggingInputAndOutput: false})"
 KINDS: dict[str, Kind] = {
     "flow": Kind.WORKFLOW,
     "agent": Kind.AGENT,  # since 1.40
+    "dotprompt": Kind.WORKFLOW,  # a prompt that was called: agents are defined as such
     "model": Kind.MODEL,
     "background-model": Kind.MODEL,
     "tool": Kind.TOOL,
     "tool.v2": Kind.TOOL,
     "evaluator": Kind.EVALUATOR,
 }
-"""By the subtype, else by the type. All else (prompts, retrievers, steps of a flow) has no meaning of its own."""
+"""By the subtype, else by the type. All else (a prompt's rendering, retrievers, steps of a flow) has no meaning of its own."""
 
 _GENERATE = ("generate", "generateStream")
 
@@ -64,12 +65,13 @@ def _name(span: Span) -> str | None:
 
 def _agent(span: Span, kind: Kind, kind_name: str, content: Content) -> Facts:
     attributes = span.attributes
-    taken, given = _input(content), _output(content)
+    taken = Payload() if kind_name == "dotprompt" else _input(content)  # a prompt's are the variables of its template
+    given = _output(content)
     output = content.value("output", "genkit:output", twice=False)
     return Facts(
         kind=kind,
         agent=_name(span) if kind is Kind.AGENT else None,
-        weak_agent=_name(span) if kind_name == "flow" else None,
+        weak_agent=_name(span) if kind_name in ("flow", "dotprompt") else None,
         session=first_text(attributes, ("genkit:metadata:agent:sessionId", "genkit:sessionId")),
         input=taken.messages,
         asked=taken.text,

@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import orjson
+
 from otel_eval.conventions.values import containers, is_object, is_placeholder, looks_cut, plain
 from otel_eval.interaction import (
     Attachment,
@@ -162,6 +164,14 @@ def _text(item: Mapping[str, Any]) -> Part | None:
     return ReasoningPart(text=found) if item.get("thought") is True else TextPart(text=found)
 
 
+def _data(item: Mapping[str, Any]) -> Part | None:
+    """Genkit's structured answer; all else that is called data is some medium's."""
+    found = item["data"]
+    if not isinstance(found, dict | list) or set(item) - {"data", "metadata"}:
+        return None
+    return TextPart(text=orjson.dumps(plain(found)).decode())
+
+
 def _reasoning(item: Mapping[str, Any]) -> Part | None:
     found = _first(item, "thinking", "reasoning", "content", "text", "summary", "reasoningContent")
     if is_object(found):
@@ -271,4 +281,5 @@ _BY_KEY: dict[str, Callable[[Mapping[str, Any]], Part | None]] = {
     "reasoning": _reasoning,
     "text": _text,
     "content": _text,
+    "data": _data,
 }

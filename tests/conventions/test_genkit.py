@@ -127,3 +127,22 @@ def test_redacted_by_the_cloud_plugin() -> None:
     assert facts is not None
     assert facts.reply is None
     assert [(mark.field, mark.kind) for mark in facts.marks] == [("output", GapKind.REDACTED)]
+
+
+def test_a_prompt_that_was_called_is_an_agent() -> None:
+    """Its name is the agent's; its input are a template's variables, and the question is what the model was sent."""
+    prompt = span(
+        "helper", attributes={"genkit:type": "dotprompt", "genkit:name": "helper", "genkit:input": '{"text": "81"}'}
+    )
+    answer = {"message": {"role": "model", "content": [{"text": "Here."}]}, "finishReason": "stop"}
+    generate = action("util", "generate", {"messages": [user("Where is 81?")]}, answer, parent=prompt)
+    (found,) = assemble([prompt, generate, action("model", "m", parent=generate)])
+    assert (found.agent, found.asked, found.reply) == ("helper", "Where is 81?", "Here.")
+
+
+def test_a_structured_answer_is_the_reply() -> None:
+    """It stands as data beside the texts."""
+    answer = {"message": {"role": "model", "content": [{"data": {"city": "Rome"}}]}, "finishReason": "stop"}
+    generate = action("util", "generate", {"messages": [user("Where?")]}, answer)
+    (found,) = assemble([generate, action("model", "m", parent=generate)])
+    assert found.reply == '{"city":"Rome"}'

@@ -136,7 +136,8 @@ def test_a_prompt_that_was_called_is_an_agent() -> None:
     )
     answer = {"message": {"role": "model", "content": [{"text": "Here."}]}, "finishReason": "stop"}
     generate = action("util", "generate", {"messages": [user("Where is 81?")]}, answer, parent=prompt)
-    (found,) = assemble([prompt, generate, action("model", "m", parent=generate)])
+    model = action("model", "m", {"messages": [user("Where is 81?")]}, answer, parent=generate)
+    (found,) = assemble([prompt, generate, model])
     assert (found.agent, found.asked, found.reply) == ("helper", "Where is 81?", "Here.")
 
 

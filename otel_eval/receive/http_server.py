@@ -22,6 +22,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from otel_eval.journal import Encoding, Signal
+from otel_eval.receive.http_protocol import timed
 from otel_eval.receive.inflate import body_of, too_large
 from otel_eval.receive.intake import Accepted, Intake
 from otel_eval.receive.listener import Listener, ReceiverError, endpoint
@@ -31,6 +32,8 @@ from otel_eval.receive.refusal import Code, Refused
 TRANSPORT = "http"
 KEEP_ALIVE_S = 75
 """Longer than the SDKs' export interval of 5 s, at which uvicorn's own default would close their connections."""
+RECEIVE_S = 60.0
+"""How long a sender may take over one request: six times what SDKs allow for a whole export."""
 
 MEDIA_TYPES: dict[str, Encoding] = {"application/x-protobuf": "protobuf", "application/json": "json"}
 _MEDIA_TYPE: dict[Encoding, str] = {encoding: name for name, encoding in MEDIA_TYPES.items()}
@@ -51,9 +54,10 @@ STATUS = {
 class HttpReceiver:
     """One HTTP listener. :meth:`start` it inside a running event loop, :meth:`stop` it there too."""
 
-    def __init__(self, intake: Intake, listener: Listener) -> None:
+    def __init__(self, intake: Intake, listener: Listener, *, receive_s: float = RECEIVE_S) -> None:
         self._intake = intake
         self._listener = listener
+        self._receive_s = receive_s
         self._server: _Server | None = None
         self._serving: asyncio.Task[None] | None = None
         self._endpoint: str | None = None
@@ -95,6 +99,7 @@ class HttpReceiver:
             Starlette(routes=[*routes, Route("/healthz", _healthz, methods=["GET"])]),
             lifespan="off",
             loop="none",
+            http=timed(self._receive_s),
             log_config=None,
             log_level="error",
             access_log=False,

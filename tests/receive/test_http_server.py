@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import gzip
 import json
 import zlib
@@ -18,6 +19,9 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from opentelemetry.sdk.trace.export import SpanExportResult
 
 from otel_eval.receive.decode import decode_traces
+from otel_eval.receive.http_server import HttpReceiver
+from otel_eval.receive.intake import Intake
+from otel_eval.receive.listener import Listener
 from tests.receive.kit import A_LOG, SPAN, TRACE, Start, Taking, logs, metrics, span, traces
 from tests.receive.test_grpc_server import ended_spans
 
@@ -197,6 +201,72 @@ async def test_a_sender_that_breaks_off_leaves_no_trace(taking: Taking) -> None:
     await writer.wait_closed()
     assert (await post(taking, SOUND)).status_code == 200
     assert len(await taking.entries()) == 1
+
+
+HEAD = b"POST /v1/traces HTTP/1.1\r\nhost: x\r\ncontent-type: application/x-protobuf\r\n"
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"",
+        b"POST /v1/tra",
+        HEAD,
+        HEAD + b"content-length: 500\r\n\r\nabc",
+        HEAD + b"transfer-encoding: chunked\r\n\r\n3\r\nabc\r\n",
+        HEAD + b"content-length: 0\r\n\r\n" + HEAD + b"content-length: 500\r\n\r\nabc",
+    ],
+    ids=["nothing", "line", "headers", "body", "chunks", "second request"],
+)
+@pytest.mark.parametrize("dripping", [False, True])
+async def test_a_sender_that_does_not_finish_is_let_go(taking: Taking, sent: bytes, dripping: bool) -> None:
+    """Also one that sends a byte now and then: the connection is closed and its bytes in flight are given back."""
+    intake = Intake(taking.journal, max_in_flight_bytes=1)  # a second request is taken alone, or not at all
+    receiver = HttpReceiver(intake, Listener(endpoint="127.0.0.1:0"), receive_s=0.5)
+    await receiver.start()
+    try:
+        host, _, port = receiver.endpoint.rpartition(":")
+        reader, writer = await asyncio.open_connection(host, int(port))
+        writer.write(sent)
+        async with asyncio.timeout(20):
+            drip = asyncio.create_task(_drip(writer)) if dripping and sent else None
+            with contextlib.suppress(ConnectionError):
+                while await reader.read(1000):
+                    pass
+            if drip is not None:
+                await drip
+        async with httpx.AsyncClient() as client:
+            answer = await client.post(f"http://{receiver.endpoint}/v1/traces", content=SOUND, headers=PROTOBUF)
+        assert answer.status_code == 200
+        writer.close()
+    finally:
+        await receiver.stop(0)
+
+
+async def _drip(writer: asyncio.StreamWriter) -> None:
+    with contextlib.suppress(ConnectionError):
+        while not writer.transport.is_closing():
+            writer.write(b"0")
+            await writer.drain()
+            await asyncio.sleep(0.05)
+
+
+async def test_a_connection_is_kept_between_requests(taking: Taking) -> None:
+    """The limit is for one request: exporters send every few seconds, over one connection."""
+    receiver = HttpReceiver(Intake(taking.journal), Listener(endpoint="127.0.0.1:0"), receive_s=0.2)
+    await receiver.start()
+    try:
+        host, _, port = receiver.endpoint.rpartition(":")
+        reader, writer = await asyncio.open_connection(host, int(port))
+        for _ in range(2):
+            writer.write(HEAD + b"content-length: %d\r\n\r\n" % len(SOUND) + SOUND)
+            assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 200")
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(reader.read(1), 0.4)
+        writer.close()
+    finally:
+        await receiver.stop(0)
+    assert len(await taking.entries()) == 2
 
 
 async def test_stopping_finishes_what_is_in_flight(taking: Taking) -> None:

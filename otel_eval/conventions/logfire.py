@@ -71,13 +71,15 @@ def _failure(span: Span, content: Content) -> Failure | None:
 def _function(span: Span, content: Content) -> Facts:
     failure = _failure(span, content)
     result = content.result("result", "output")
+    result = MISSING if result is None or result == "null" else result  # what is not to be told reads null
+    arguments = content.json("arguments", "input")
     error = None if failure is None else tool_error_of(span) or str(failure)
     if error is None and result is not MISSING:
         error = error_in_result(result)
     return Facts(
         kind=Kind.TOOL,
         tool=text(span.attributes.get("name")),
-        arguments=content.json("arguments", "input"),
+        arguments=MISSING if arguments is None else arguments,
         result=result,
         error=error,
         marks=content.marks,

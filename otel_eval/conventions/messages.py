@@ -74,6 +74,8 @@ def _each(items: Iterable[Any], default_role: str) -> list[Message]:
             found.append(Message(role=default_role, parts=read_parts(item)))
         elif isinstance(item, list) and _is_pair(item):
             found.append(read_message({"role": item[0], "content": item[1]}, default_role))
+        elif is_object(item) and item.get("object") == "response" and isinstance(item.get("output"), list):
+            found.extend(_each(item["output"], "assistant"))  # a whole response of OpenAI's among messages
         elif is_object(item):
             found.append(read_message(item, default_role))
     return found

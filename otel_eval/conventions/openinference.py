@@ -14,7 +14,14 @@ from otel_eval.conventions.answers import answer_id, answer_messages
 from otel_eval.conventions.content import Content, usage_of
 from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind, Missing
 from otel_eval.conventions.messages import read_messages
-from otel_eval.conventions.payloads import Payload, input_payload, output_payload, tool_arguments, tool_outcome
+from otel_eval.conventions.payloads import (
+    Payload,
+    input_payload,
+    is_object_repr,
+    output_payload,
+    tool_arguments,
+    tool_outcome,
+)
 from otel_eval.conventions.trouble import failure_of, is_control_flow, tool_error_of
 from otel_eval.conventions.values import containers, decode_leniently, first_text, is_object, text, unflatten
 from otel_eval.interaction import GapKind, JsonValue, Message
@@ -58,14 +65,16 @@ def read(span: Span) -> Facts | None:
         kind = Kind.MODEL  # the SDK drops the oldest attribute past its limit: the one that said the kind
     if kind is Kind.MODEL and span.name.startswith("invoke_agent "):
         kind = Kind.AGENT  # written over a native agent's span (Google ADK 2)
-    if kind is Kind.AGENT and _is_langchain_tool(span):
-        kind = Kind.TOOL
+    if kind is Kind.WORKFLOW and "instructor.response_model" in attributes:
+        kind = Kind.MODEL  # instructor's create is called a chain
+    if kind is Kind.AGENT and _is_langchain(span):
+        kind = _langchain_kind(span)
     content = Content.of(span)
     if kind is Kind.TOOL:
         return _tool(span, content)
     if kind is Kind.MODEL:
         return _model(span, content)
-    if kind in (Kind.AGENT, Kind.WORKFLOW):
+    if kind in (Kind.AGENT, Kind.WORKFLOW, Kind.STEP):
         return _agent(span, kind, content)
     return Facts(kind=kind)
 
@@ -109,13 +118,22 @@ def _agent_in_metadata(attributes: Mapping[str, Any]) -> str | None:
     return text(metadata.get("lc_agent_name")) if is_object(metadata) else None
 
 
-def _is_langchain_tool(span: Span) -> bool:
-    """LangChain's instrumentation calls everything an agent that has ``agent`` in its name, tools too."""
-    if not span.scope.name.endswith(("instrumentation.langchain", "instrumentation-langchain")):
-        return False
+def _is_langchain(span: Span) -> bool:
+    return span.scope.name.endswith(("instrumentation.langchain", "instrumentation-langchain"))
+
+
+def _langchain_kind(span: Span) -> Kind:
+    """LangChain's instrumentation calls everything an agent that has ``agent`` in its name: tools, and nodes of graphs.
+
+    The node that calls the model is named ``agent`` in LangGraph's prebuilt agents and in most graphs made by hand.
+    """
     metadata = decode_leniently(span.attributes.get("metadata"))
     node = metadata.get("langgraph_node") if is_object(metadata) else None
-    return node is not None and span.name not in (node, metadata.get("lc_agent_name"))
+    if node is None or span.name == metadata.get("lc_agent_name"):
+        return Kind.AGENT
+    if span.name != node:
+        return Kind.TOOL
+    return Kind.STEP if node == "agent" else Kind.AGENT
 
 
 def _own(attributes: Mapping[str, Any], messages: tuple[Message, ...] | None) -> tuple[Message, ...] | None:
@@ -135,12 +153,17 @@ def _model(span: Span, content: Content) -> Facts:
     attributes = span.attributes
     request = containers(_shown(content, "input", "input.value"))
     answer = containers(_shown(content, "output", "output.value"))
+    if is_object_repr(answer):
+        answer = None  # a stream, before anything came of it
     inputs = _messages(content, "input")
     outputs = _messages(content, "output")
     if inputs is None and request is not None:
         inputs = read_messages(request) or None
     if (outputs is None or not any(message.parts for message in outputs)) and answer is not None:
         outputs = answer_messages(answer) or outputs
+    if outputs is None and "instructor.response_model" in attributes and answer is not None:
+        said = answer if isinstance(answer, str) else text(attributes.get("output.value"))
+        outputs = read_messages([{"role": "assistant", "content": said}]) or None
     return Facts(
         kind=Kind.MODEL,
         agent=text(attributes.get("agent.name")),

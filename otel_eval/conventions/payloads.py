@@ -52,8 +52,13 @@ REPLY_KEYS = (
 _MESSAGE_LISTS = ("messages", "contents", "new_messages", "chat_history")
 
 
-_OBJECT_REPR = re.compile(r"[A-Z]\w*\((?:\w+=|\)|<)")
-"""The repr of an object, which is no text of anybody's: ``AgentOutput(response=…``."""
+_OBJECT_REPR = re.compile(r"[A-Z]\w*\((?:\w+=|\)|<)|<[\w.]+ object at 0x[0-9a-f]+>$")
+"""The repr of an object, which is no text of anybody's: ``AgentOutput(response=…``, ``<groq.Stream object at 0x7f…>``."""
+
+
+def is_object_repr(value: object) -> bool:
+    """Whether the value is how Python writes an object."""
+    return isinstance(value, str) and _OBJECT_REPR.match(value) is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +75,7 @@ def input_payload(raw: Any) -> Payload:
     if isinstance(value, str):
         return (
             Payload()
-            if is_placeholder(value) or _OBJECT_REPR.match(value) or looks_cut(value)
+            if is_placeholder(value) or is_object_repr(value) or looks_cut(value)
             else Payload(text=value or None)
         )
     return _input_of(value, 0)
@@ -106,7 +111,7 @@ def _input_of(value: Any, depth: int) -> Payload:
 
 
 def _is_said(value: str) -> bool:
-    return not is_placeholder(value) and _OBJECT_REPR.match(value) is None
+    return not is_placeholder(value) and not is_object_repr(value)
 
 
 def _call_of(value: Mapping[str, Any], depth: int) -> Payload:
@@ -136,7 +141,7 @@ def output_payload(raw: Any, *, structured: bool = True) -> Payload:
             decoded = decode_leniently(value)
             value = decoded if isinstance(decoded, str) else value
         return (
-            Payload() if is_placeholder(value) or _OBJECT_REPR.match(value) or looks_cut(value) else Payload(text=value)
+            Payload() if is_placeholder(value) or is_object_repr(value) or looks_cut(value) else Payload(text=value)
         )
     return _output_of(value, raw, structured, 0)
 

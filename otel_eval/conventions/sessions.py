@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from otel_eval.conventions.values import decode_leniently, first_text, is_object
+from otel_eval.conventions.values import decode_leniently, first_text, is_object, text
 
 _KEYS = (
     "session_id",
@@ -70,7 +70,11 @@ def user_of(attributes: Mapping[str, Any]) -> str | None:
 def _first(attributes: Mapping[str, Any], rank: Mapping[str, int]) -> str | None:
     """The most specific of the names that is there; walks the span's keys, which are fewer than the names."""
     there = sorted((rank[key], key) for key in attributes if key in rank)
-    return first_text(attributes, (key for _, key in there))
+    found = first_text(attributes, (key for _, key in there))
+    if found is not None and found[:1] == '"':  # as JSON: Langfuse's metadata of callbacks
+        decoded = decode_leniently(found)
+        return text(decoded) if isinstance(decoded, str) else found
+    return found
 
 
 def _in_metadata(attributes: Mapping[str, Any], keys: tuple[str, ...]) -> str | None:

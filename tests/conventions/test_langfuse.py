@@ -160,3 +160,12 @@ def test_what_a_handler_returns_is_no_reply() -> None:
     """A traced function's object is its own; an agent's is a structured reply."""
     assert read("span", "handle", None, {"status": 200}).reply is None
     assert read("agent", "shop", None, {"score": 1}).reply == '{"score": 1}'
+
+
+def test_a_session_in_metadata_is_json() -> None:
+    """Callbacks write metadata as JSON: the quotes are no part of the thread's id."""
+    facts = facts_of(
+        span("x", attributes={"langfuse.observation.type": "agent", "langfuse.trace.metadata.thread_id": '"t-0"'})
+    )
+    assert facts is not None
+    assert facts.session == "t-0"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from otel_eval.assemble.assembler import assemble
-from otel_eval.conventions.facts import Kind
+from otel_eval.conventions.facts import MISSING, Kind
 from otel_eval.conventions.registry import facts_of
 from otel_eval.signals import Scope, Span
 from otel_eval.testing.spans import span
@@ -56,6 +56,24 @@ def run(error: Any = None) -> list[Span]:
         **{"gen_ai.request.model": "gpt-4o", "response_id": "r2"},
     )
     return [trace, agent, first, tool, second]
+
+
+def test_what_is_not_to_be_told_reads_null() -> None:
+    """Without sensitive data a function's input and output are null: missing, not a result."""
+    facts = facts_of(fire("Function: {name}", name="get_order", input="null", output="null"))
+    assert facts is not None
+    assert (facts.arguments, facts.result) == (MISSING, MISSING)
+
+
+def test_a_streamed_chat_completion_is_a_response_among_messages() -> None:
+    """OpenAI Agents writes what it streamed as one whole response behind the messages sent."""
+    said = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Sent."}]}
+    request = {"messages": [{"role": "user", "content": "Where?"}, {"object": "response", "output": [said]}]}
+    facts = facts_of(fire("Chat completion with {gen_ai.request.model!r}", request_data=request))
+    assert facts is not None
+    assert facts.input is not None
+    assert facts.output is not None
+    assert ([m.text for m in facts.input], [m.text for m in facts.output]) == (["Where?"], ["Sent."])
 
 
 def test_openai_agents_are_read_whole() -> None:

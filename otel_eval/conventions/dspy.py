@@ -1,0 +1,92 @@
+"""DSPy under OpenInference: programs that take and give named fields.
+
+Source: openinference-instrumentation-dspy 0.1 with dspy 2.6 to 3. There is no agent: the outermost module is what was asked,
+``ReAct.forward`` with ``{"input_args": {"question": …}}``. What it gives are its own steps and then its output fields.
+A tool's span is named ``tool.__call__``; ``finish`` only ends ReAct. What the model is sent is a rendering of the fields.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from otel_eval.conventions.content import Content
+from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind
+from otel_eval.conventions.payloads import Payload, input_of, output_of
+from otel_eval.conventions.trouble import failure_of
+from otel_eval.conventions.values import is_object, plain
+from otel_eval.signals import Span
+
+_SCOPE = "openinference.instrumentation.dspy"
+_FORWARD = (".forward", ".aforward", ".acall")
+_CALL = (".__call__", ".acall")
+_STEPS = frozenset({"trajectory", "reasoning", "rationale"})
+_FINISH = "finish"
+
+
+def read(span: Span) -> Facts | None:
+    """A module's fields and a tool's name; the rest is for OpenInference's convention."""
+    if not span.scope.name.startswith(_SCOPE):
+        return None
+    kind = span.attributes.get("openinference.span.kind")
+    if kind == "TOOL":
+        return _tool(span)
+    if kind == "CHAIN":
+        return _module(span) if span.name.endswith(_FORWARD) else Facts(kind=Kind.STEP)
+    return None
+
+
+def _tool(span: Span) -> Facts:
+    """Its result is JSON, a text too."""
+    name = _without(span.name, _CALL)
+    content = Content.of(span)
+    result = content.value("result", "output.value", twice=False)
+    return Facts(
+        kind=Kind.STEP if name == _FINISH else Kind.TOOL,
+        tool=name or None,
+        result=MISSING if result is MISSING else plain(result),
+        marks=content.marks,
+        pseudo_tools=(_FINISH,),
+    )
+
+
+def _without(name: str, endings: tuple[str, ...]) -> str:
+    for ending in endings:
+        name = name.removesuffix(ending)
+    return name
+
+
+def _module(span: Span) -> Facts:
+    content = Content.of(span)
+    taken = content.value("input", "input.value")
+    given = content.value("output", "output.value")
+    if is_object(taken) and is_object(taken.get("input_args")):
+        taken = taken["input_args"]
+    asked, reply = _asked(taken), _reply(given)
+    return Facts(
+        kind=Kind.WORKFLOW,
+        weak_agent=_without(span.name, _FORWARD) or None,
+        input=asked.messages,
+        asked=asked.text,
+        reply=reply,
+        failure=failure_of(span),
+        marks=content.marks,
+    )
+
+
+def _asked(taken: Any) -> Payload:
+    return input_of(_fields(taken)) if is_object(taken) else Payload()
+
+
+def _reply(given: Any) -> str | None:
+    fields = _fields(given) if is_object(given) else {}
+    texts = [value for value in fields.values() if isinstance(value, str)]
+    if len(fields) == 1 and texts:
+        return texts[0]
+    return output_of(fields).text if fields else None
+
+
+def _fields(value: dict[str, Any]) -> dict[str, Any]:
+    return {name: field for name, field in value.items() if name not in _STEPS}
+
+
+CONVENTION = Convention(name="dspy", read=read, scopes=(_SCOPE,))

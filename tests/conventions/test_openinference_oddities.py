@@ -1,0 +1,76 @@
+"""Where frameworks' instrumentations of OpenInference call things by another name."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from otel_eval.assemble.assembler import assemble
+from otel_eval.conventions.facts import Kind
+from otel_eval.conventions.registry import facts_of
+from otel_eval.signals import Scope, Span
+from otel_eval.testing.spans import span
+
+LANGCHAIN = Scope("openinference.instrumentation.langchain")
+
+
+def graph(name: str, kind: str = "AGENT", parent: Span | None = None, **metadata: Any) -> Span:
+    """A span of a graph."""
+    own = {"openinference.span.kind": kind, "metadata": json.dumps(metadata)}
+    return span(name, parent=parent, attributes=own, scope=LANGCHAIN)
+
+
+@pytest.mark.parametrize(
+    ("name", "metadata", "expected"),
+    [
+        ("order_agent", {"thread_id": "t"}, Kind.AGENT),
+        ("agent", {"langgraph_node": "agent"}, Kind.STEP),
+        ("refund_agent", {"langgraph_node": "refund_agent"}, Kind.AGENT),
+        ("order_agent", {"langgraph_node": "node", "lc_agent_name": "order_agent"}, Kind.AGENT),
+        ("ask_agent", {"langgraph_node": "tools"}, Kind.TOOL),
+    ],
+)
+def test_what_langchain_calls_an_agent(name: str, metadata: dict[str, str], expected: Kind) -> None:
+    """A node named ``agent`` is the step of a graph that calls the model."""
+    facts = facts_of(graph(name, **metadata))
+    assert facts is not None
+    assert facts.kind is expected
+
+
+def test_a_named_graph_is_the_agent_of_its_node() -> None:
+    """The graph's name is the agent's, whatever its nodes are called."""
+    root = graph("order_agent", thread_id="t")
+    node = graph("agent", parent=root, langgraph_node="agent", thread_id="t")
+    [found] = assemble([root, node])
+    assert found.agent == "order_agent"
+
+
+def test_a_stream_object_is_no_reply() -> None:
+    """An instrumentation that does not follow streams writes the object's repr."""
+    facts = facts_of(
+        span(
+            "Completions",
+            attributes={"openinference.span.kind": "LLM", "output.value": "<groq.Stream object at 0x7f1c>"},
+        )
+    )
+    assert facts is not None
+    assert facts.output is None
+
+
+def test_instructors_create_is_a_model_call() -> None:
+    """Its structured answer is the reply, although it is called a chain."""
+    call = span(
+        "instructor.create",
+        attributes={
+            "openinference.span.kind": "CHAIN",
+            "instructor.response_model": "Reply",
+            "llm.model_name": "m",
+            "llm.input_messages.0.message.role": "user",
+            "llm.input_messages.0.message.content": "hi",
+            "output.value": '{"mood": "good", "score": 3}',
+        },
+    )
+    [found] = assemble([call])
+    assert (found.asked, found.reply, found.model) == ("hi", '{"mood": "good", "score": 3}', "m")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -99,12 +99,18 @@ def _integer(digits: str) -> int | float:
 def _validator(schema: str) -> Validator:
     # Imported here: it takes 0.1 s, and most configurations have no schema.
     import referencing
-    from jsonschema.validators import Draft202012Validator, validator_for
+    from jsonschema.validators import Draft202012Validator, extend, validator_for
+
+    from otel_eval.evaluators.schema_keywords import KEYWORDS
 
     own = json.loads(schema)
     cls = Draft202012Validator if isinstance(own, bool) else validator_for(own, default=Draft202012Validator)
     # An empty registry: the default one would fetch what a $ref names from the network.
-    return cls(own, registry=referencing.Registry())
+    make: Any = extend
+    bounded: Callable[..., Validator] = make(
+        cls, {name: check for name, check in KEYWORDS.items() if name in cls.VALIDATORS}
+    )
+    return bounded(own, registry=referencing.Registry())
 
 
 def _refuse_broken(factory: str, schema: Schema) -> None:

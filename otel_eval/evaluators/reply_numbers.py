@@ -2,7 +2,7 @@
 
 A number is one or more groups of digits parted by single spaces or dashes; any run of whole groups counts, so that a card
 after another number is still found, while a part of one long unbroken number is not. Digits of any script, the
-typographic spaces and dashes too. Source: ISO/IEC 7812-1 annex B for the check digit.
+typographic spaces and dashes and what cannot be seen too. Source: ISO/IEC 7812-1 annex B for the check digit.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from otel_eval.outcome import Inconclusive
 
 CARD_DIGITS = (13, 19)
 
-_SEPARATOR = r"[ \u00a0\u2007\u2009\u202f\-\u2010-\u2015\u2212]"
+_SEPARATOR = r"[ \u00a0\u2007\u2009\u200b-\u200d\u202f\u2060\-\u2010-\u2015\u2212]"
 _RUN = re.compile(rf"\d(?:{_SEPARATOR}?\d)*")
 _GROUP = re.compile(r"\d+")
 _DOUBLED = (0, 2, 4, 6, 8, 1, 3, 5, 7, 9)

@@ -61,10 +61,14 @@ class CallsToolWith(ExactEvaluator):
             return value, gap
         if _has_marker(value) and not same(value, self.value):
             return value, gap or Inconclusive(reason=f"{self._place} redacted", cause=Cause.REDACTED)
-        # What was cut is the end: only the last value can be a part of a longer one.
-        is_last = next(reversed(list(arguments))) == self.argument
-        open_ended = gap is not None and (gap.cause is Cause.INCOMPLETE or (gap.cause is Cause.TRUNCATED and is_last))
-        return value, gap if open_ended else None
+        if gap is None:
+            return value, None
+        if gap.cause is Cause.TRUNCATED:
+            # What was cut is the end: only the last value can be a part of a longer one.
+            is_last = next(reversed(list(arguments))) == self.argument
+            return value, gap if is_last else None
+        found = gap.cause is not Cause.INCOMPLETE and same(value, self.value)
+        return value, None if found else gap
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import re
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -29,11 +30,12 @@ from otel_eval import (
     tool_result_should_contain,
     tools_should_not_fail,
 )
-from otel_eval.evaluators.contract import EvaluationContext
+from otel_eval.evaluators.contract import EvaluationContext, run
 from otel_eval.evaluators.exact import ExactEvaluator
 from otel_eval.interaction import Failure, Gap, GapKind, Interaction, ModelCall, ToolCall, Totals, Usage
 from otel_eval.outcome import Evaluation
 from otel_eval.redaction_markers import marker
+from otel_eval.testing.interactions import interaction, tool_call
 
 CONTEXT = EvaluationContext(evaluation_id="0" * 32, evaluator_id="under-test")
 CARD = "4111111111111111"
@@ -256,3 +258,13 @@ def test_more_counts_and_the_agent_span_never_overturn_an_outcome(data: st.DataO
     less = data.draw(less_counted(whole))
     for evaluator in OTHER_CHECKS:
         assert_stands(evaluator, less, whole)
+
+
+@pytest.mark.parametrize("kind", [GapKind.NOT_CAPTURED, GapKind.REDACTED, GapKind.DROPPED, GapKind.INCOMPLETE])
+async def test_a_value_beside_a_gap_never_fails(kind: GapKind, context: EvaluationContext) -> None:
+    """What is there may not be all that was there; what was sought and found still passes, unless the span never came."""
+    call = tool_call("a", {"k": 2}, gaps=(Gap(field="arguments", kind=kind),))
+    other = await run(should_call_tool_with("a", "k", 1), interaction(tool_calls=[call]), context)
+    same = await run(should_call_tool_with("a", "k", 2), interaction(tool_calls=[call]), context)
+    assert other.name == "inconclusive"
+    assert same.name == ("inconclusive" if kind is GapKind.INCOMPLETE else "passed")

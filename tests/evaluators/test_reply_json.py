@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import socket
+import time
 from typing import Any
 
 import pytest
@@ -105,3 +107,51 @@ def test_the_schema_is_part_of_the_version() -> None:
     turned = dict(reversed(list(AMOUNT.items())))
     assert reply_should_be_json(AMOUNT).version == reply_should_be_json(turned).version
     assert reply_should_be_json(AMOUNT).version != reply_should_be_json().version
+
+
+@pytest.mark.parametrize(
+    ("schema", "reply"),
+    [
+        ({"pattern": "(a|aa)+$"}, '"' + "a" * 5000 + 'b"'),
+        ({"patternProperties": {"(a|aa)+$": {}}}, '{"' + "a" * 5000 + 'b": 1}'),
+        ({"patternProperties": {"(a|aa)+$": {}}, "additionalProperties": False}, '{"' + "a" * 5000 + 'b": 1}'),
+    ],
+)
+async def test_a_pattern_of_a_schema_has_a_time_limit(schema: Any, reply: str, context: EvaluationContext) -> None:
+    """A reply that makes it backtrack ends as an error, and does not hold every other evaluation."""
+    outcome = await run(reply_should_be_json(schema), interaction(reply=reply), context)
+    assert describe("c", outcome).startswith(
+        "ERROR c: PatternTooSlow: the schema's pattern (a|aa)+$ took more than 1 s"
+    )
+
+
+async def test_unique_items_are_told_apart_in_one_pass(context: EvaluationContext) -> None:
+    """Each compared with each other, ten thousand objects would take minutes."""
+    reply = json.dumps([{"a": number, "b": [number]} for number in range(10_000)])
+    started = time.process_time()
+    outcome = await run(reply_should_be_json({"uniqueItems": True}), interaction(reply=reply), context)
+    assert outcome.name == "passed"
+    assert time.process_time() - started < 5
+
+
+@pytest.mark.parametrize(
+    ("schema", "reply", "word"),
+    [
+        ({"uniqueItems": True}, "[1, 1.0]", "FAIL"),
+        ({"uniqueItems": True}, '[{"a": 1, "b": 2}, {"b": 2, "a": 1}]', "FAIL"),
+        ({"uniqueItems": True}, '[1, true, "1", [1]]', "PASS"),
+        ({"pattern": "^a+$"}, '"aab"', "FAIL"),
+        ({"pattern": "^a+$"}, '"aa"', "PASS"),
+        ({"pattern": "^a+$"}, "1", "PASS"),
+        ({"patternProperties": {"^n_": {"type": "number"}}}, '{"n_a": "x"}', "FAIL"),
+        ({"patternProperties": {"^n_": {}}, "additionalProperties": False}, '{"n_a": 1}', "PASS"),
+        ({"patternProperties": {"^n_": {}}, "additionalProperties": False}, '{"n_a": 1, "m": 1}', "FAIL"),
+        ({"properties": {"a": {}}, "additionalProperties": {"type": "number"}}, '{"a": "x", "b": "x"}', "FAIL"),
+        ({"properties": {"a": {}}, "additionalProperties": {"type": "number"}}, '{"a": "x", "b": 1}', "PASS"),
+    ],
+)
+async def test_the_keywords_done_here_mean_what_they_mean(
+    schema: Any, reply: str, word: str, context: EvaluationContext
+) -> None:
+    """As in JSON Schema."""
+    assert (await run(reply_should_be_json(schema), interaction(reply=reply), context)).word == word

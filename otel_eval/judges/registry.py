@@ -16,8 +16,9 @@ from otel_eval.judges.budget import BudgetStore, MemoryBudget
 from otel_eval.judges.client import Client, model_client
 from otel_eval.judges.completion import CompletionFunction, ModelAnswer, ModelRequest, as_complete, given_completion
 from otel_eval.judges.conversation import Conversation
-from otel_eval.judges.errors import JudgeConfigError, JudgeUnavailable, UnusableAnswer
+from otel_eval.judges.errors import JudgeConfigError, JudgeError, JudgeUnavailable, UnusableAnswer
 from otel_eval.judges.evidence import MAX_INPUT_CHARS
+from otel_eval.judges.prices import price_known
 from otel_eval.judges.settings import JudgeModelSettings
 from otel_eval.loop_guard import BAGGAGE_KEY, LoopGuard
 from otel_eval.record import JudgeCall
@@ -35,7 +36,8 @@ class Judges:
 
     ``models`` are the entries of ``judge_models``; ``default`` is the name asked where a judge names none (an entry, or a
     litellm name). ``complete`` answers instead of any model. ``keep_content`` False keeps neither messages nor answers on
-    the records. ``redaction`` is applied to all that leaves. ``guard`` marks every call as ours.
+    the records. ``redaction`` is applied to all that leaves. ``guard`` marks every call as ours. Raises JudgeConfigError
+    for a budget in dollars on a model whose price nobody knows: it would never be spent.
     """
 
     def __init__(
@@ -53,6 +55,8 @@ class Judges:
         keep_content: bool = True,
     ) -> None:
         self._models = dict(models or {})
+        for entry, settings in self._models.items():
+            _refuse_unpriced(entry, settings)
         self._default = default if default is not None else DEFAULT_NAME if DEFAULT_NAME in self._models else None
         self._complete = None if complete is None else as_complete(complete)
         self._clock = clock or SystemClock()
@@ -147,13 +151,17 @@ class Judges:
         return self._clients[key]
 
     async def _answer(self, client: Client, request: ModelRequest, conversation: Conversation) -> ModelAnswer:
-        """The answer of the model, or of the first of its fallbacks that is not down."""
+        """The answer of the model, or of the first of its fallbacks that gives one.
+
+        Where none does, the model itself is down and worth waiting for, whatever its fallbacks' trouble is: a spare model
+        whose budget is spent must not end a backlog that its own model may yet serve.
+        """
         try:
             return await self._call(client, request, conversation)
         except JudgeUnavailable:
             for name in client.fallbacks:
                 fallback = self._client(name, None, None)
-                with contextlib.suppress(JudgeUnavailable):
+                with contextlib.suppress(JudgeError):
                     return await self._call(fallback, replace(request, model=fallback.known_as), conversation)
             raise
 
@@ -215,6 +223,13 @@ class Judges:
 
 
 _by_loop: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, Judges] = weakref.WeakKeyDictionary()
+
+
+def _refuse_unpriced(entry: str, settings: JudgeModelSettings) -> None:
+    if settings.daily_budget_usd and settings.prices is None and not price_known(settings.model):
+        raise JudgeConfigError(
+            f"judge model {entry}: a budget in dollars needs a price, and none is known: give prices"
+        )
 
 
 def _more_room(room: int | None) -> int:

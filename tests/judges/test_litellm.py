@@ -12,6 +12,7 @@ import pytest
 
 from otel_eval.evaluators.contract import EvaluationContext, run
 from otel_eval.judges import (
+    JudgeConfigError,
     JudgeError,
     JudgeModelSettings,
     Judges,
@@ -250,6 +251,27 @@ async def test_a_fallback_is_asked_where_the_model_is_down(provider: ScriptedMod
     assert isinstance(outcome, Passed)
     assert [call.requested_model for call in context.judge_calls] == ["openai/first", "openai/second"]
     assert context.judge_calls[0].error is not None
+
+
+async def test_a_fallback_that_is_spent_does_not_end_the_backlog(provider: ScriptedModel) -> None:
+    """The model is down and worth waiting for, whatever trouble its spare has."""
+    provider.answer(Refusal(500))
+    judges = Judges(
+        {
+            "default": settings(provider, model="openai/first", max_retries=0, fallbacks=("spare",)),
+            "spare": settings(provider, model="openai/second", daily_budget_tokens=0),
+        }
+    )
+    context = EvaluationContext(evaluation_id="e" * 32, evaluator_id="x", judges=judges)
+    with pytest.raises(JudgeUnavailable) as raised:
+        await ModelJudge().should_satisfy("c").evaluate(interaction(), context)
+    assert raised.value.model == "default"
+
+
+def test_a_budget_in_dollars_needs_a_price(provider: ScriptedModel) -> None:
+    """Without one it would never be spent; that is said before the first call."""
+    with pytest.raises(JudgeConfigError, match="judge model spare: a budget in dollars needs a price"):
+        Judges({"spare": settings(provider, model="openai/unheard-of", daily_budget_usd=5)})
 
 
 async def test_a_budget_that_is_spent_ends_evaluations_inconclusive(provider: ScriptedModel) -> None:

@@ -14,6 +14,9 @@ import yaml
 
 from otel_eval.config.errors import Mistake, Path
 
+MAX_VALUES = 100_000
+"""Aliases of aliases can stand for billions of values in a few lines; no configuration has so many."""
+
 _COLLECTIONS = ("tag:yaml.org,2002:map", "tag:yaml.org,2002:seq")
 
 
@@ -68,8 +71,9 @@ _Loader.add_constructor("tag:yaml.org,2002:int", _integer)
 def read(text: str, file: str | None = None) -> Document:
     """Decode; what is wrong with the YAML itself ends up in ``mistakes``, and then ``value`` is not to be used."""
     document = Document(file=file)
-    loader = _Loader(text)
+    loader: _Loader | None = None
     try:
+        loader = _Loader(text)
         node = loader.get_single_node()
         if node is not None:
             document.value = _value(loader, document, node, (), ())
@@ -79,15 +83,23 @@ def read(text: str, file: str | None = None) -> Document:
         problem = error.problem or error.context or "cannot be read"
         hint = " (quote a text that has ': ' in it)" if "mapping values are not allowed" in problem else ""
         document.mistakes.append(document.mistake((), f"not YAML: {problem}{hint}", line))
+    except yaml.reader.ReaderError as error:
+        line = text.count("\n", 0, error.position) + 1
+        document.mistakes.append(document.mistake((), f"not YAML: U+{error.character:04X} cannot stand in it", line))
     except (yaml.YAMLError, ValueError) as error:
         document.mistakes.append(document.mistake((), f"not YAML: {error}", 1))
+    except RecursionError:
+        document.mistakes.append(document.mistake((), "nested deeper than a configuration can be", 1))
     finally:
-        loader.dispose()
+        if loader is not None:
+            loader.dispose()
     return document
 
 
 def _value(loader: _Loader, document: Document, node: yaml.Node, path: Path, above: tuple[yaml.Node, ...]) -> Any:
     document.lines.setdefault(path, node.start_mark.line + 1)
+    if len(document.lines) > MAX_VALUES:
+        raise ValueError(f"its aliases stand for more than {MAX_VALUES} values")
     if any(node is ancestor for ancestor in above):
         document.mistakes.append(document.mistake(path, "an alias that contains itself"))
         return None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import sqlite3
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -138,4 +139,12 @@ def _mapped() -> Iterator[None]:
     except OperationalError as error:
         raise LedgerUnavailable(f"the ledger's database did not take it: {error.orig}") from error
     except DBAPIError as error:
+        if getattr(error.orig, "sqlite_errorcode", None) in _DAMAGED:
+            raise LedgerError(
+                f"the ledger's file (ledger.db in storage.directory, or what ledger.url names) is damaged or is no ledger "
+                f"({error.orig}): put a backup in its place, or move it away to start with an empty ledger"
+            ) from error
         raise LedgerError(f"the ledger's database refused it: {error.orig}") from error
+
+
+_DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)

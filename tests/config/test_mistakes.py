@@ -17,6 +17,7 @@ BINDING_KEYS = (
     "enabled, trigger, sampling_ratio, sample_by, sampling_group, trigger_on_failure, trigger_on_incomplete, "
     "nested, service, environment"
 )
+BOMB = "a0: &a0 [x]\n" + "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]\n" for n in range(1, 10))
 
 
 def said(spec: Any) -> str:
@@ -47,6 +48,9 @@ MISTAKES = [
     ("storage: {x: 1}", "1: storage.x: unknown key; allowed: directory, max_journal_bytes"),
     ("storage:\n  directory: a\n  directory: b", "3: storage.directory: the key occurs twice: first in line 2"),
     ("- a list", "1: the file is a mapping of sections; found something else"),
+    ("a: 1\nb: \0", "2: not YAML: U+0000 cannot stand in it"),
+    ("a: " + "[" * 2000 + "]" * 2000, "1: nested deeper than a configuration can be"),
+    (BOMB, "1: not YAML: its aliases stand for more than 100000 values"),
     ("a: [1", "1: not YAML: expected ',' or ']', but got '<stream end>'"),
     ("evaluators:\n  e:\n    judge:\n      criterion: a: b", "4: not YAML: mapping values are not allowed here (quote a text that has ': ' in it)"),
     ("a: &a [*a]", "1: a[0]: an alias that contains itself"),

@@ -44,6 +44,18 @@ def test_a_newer_format_refuses_to_open_and_is_left_alone(url, tmp_path):
     assert (tmp_path / "data/ledger.db").read_bytes() == before
 
 
+@pytest.mark.parametrize("place", [0, 4096], ids=["header", "pages"])
+def test_a_damaged_file_is_told_with_the_way_out(url, tmp_path, place):
+    """Whoever reads it has to know which file it is, and what to do."""
+    with Ledger.open(url):
+        pass
+    with (tmp_path / "data/ledger.db").open("r+b") as file:
+        file.seek(place)
+        file.write(b"garbage!" * 20_000)
+    with pytest.raises(LedgerError, match=r"ledger\.db.*damaged.*backup.*move it away"):
+        Ledger.open(url)
+
+
 def test_an_older_format_is_migrated_step_by_step():
     """Each step runs once, in order, and the version is that of the last."""
     engine = create_engine("sqlite://")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import unicodedata
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Generic, TypeVar
@@ -20,6 +21,9 @@ REQUIRABLE = (
     "asked", "reply", "tool_calls", "tool_arguments", "tool_results", "system", "history", "session", "usage",
 )  # fmt: skip
 """What ``requires`` may name."""
+
+_TEXTS = ("asked", "system", "session")
+_SHOW_NOTHING = "\u115f\u1160\u2800\u3164\uffa0"
 
 CUT_ATTRIBUTE = "otel_eval.judge.cut"
 """The fields, comma-separated, of which the judge was shown only a part."""
@@ -67,15 +71,32 @@ def checked_requires(requires: Iterable[str]) -> tuple[str, ...]:
 
 def lacking(interaction: Interaction, requires: Iterable[str]) -> Inconclusive | None:
     """Why there is nothing to judge, or None: the reply blank or not captured, a required field a gap."""
-    if interaction.reply is None or not interaction.reply.strip():
+    if is_blank(interaction.reply):
         gap = interaction.gap("reply")
         if gap is not None:
             return _missing(gap)
         if interaction.failure is not None:
             return Inconclusive(f"no reply to judge: the agent failed: {interaction.failure}", Cause.INTERACTION_FAILED)
         return Inconclusive("no reply to judge", Cause.NOTHING_TO_JUDGE)
-    gap = next((gap for field in requires for gap in _gaps_of(interaction, field)), None)
-    return None if gap is None else _missing(gap)
+    fields = tuple(requires)
+    gap = next((gap for field in fields for gap in _gaps_of(interaction, field)), None)
+    if gap is not None:
+        return _missing(gap)
+    absent = next((field for field in fields if field in _TEXTS and getattr(interaction, field) is None), None)
+    if absent is not None:
+        return Inconclusive(f"{absent}: not captured", Cause.NOT_CAPTURED)
+    if not interaction.complete and any(field.startswith("tool_") for field in fields):
+        return Inconclusive("tool_calls: the agent span never came", Cause.INCOMPLETE)
+    return None
+
+
+def is_blank(text: str | None) -> bool:
+    """Whether there is nothing to see in it: missing, or white space and characters that show nothing."""
+    if text is None or not text.strip():
+        return True
+    return not text.isascii() and all(
+        char.isspace() or char in _SHOW_NOTHING or unicodedata.category(char) in ("Cf", "Cc", "Mn") for char in text
+    )
 
 
 async def ballot(ask: Callable[[], Awaitable[Vote]], votes: int, kind: str, context: EvaluationContext) -> Ballot[Vote]:

@@ -24,6 +24,7 @@ from otel_eval.evaluators.judging import (
     checked_votes,
     hint,
     inconclusive_for,
+    is_blank,
     lacking,
     majority,
 )
@@ -71,8 +72,10 @@ class LabelJudge(Evaluator):
         both = set(self.passing) & set(self.failing)
         if both:
             raise EvaluatorDefinitionError(f"the label {sorted(both)[0]!r} both passes and fails")
-        if not self.system.strip():
+        if not isinstance(self.system, str) or not self.system.strip():
             raise EvaluatorDefinitionError("a label judge needs a system message")
+        if not isinstance(self.user, str):
+            raise EvaluatorDefinitionError(f"a label judge's user message is a text, not {self.user!r}")
         try:
             template.check(self.user)
         except JudgeConfigError as error:
@@ -279,7 +282,7 @@ def _nothing(interaction: Interaction, reason: str, *fields: str) -> Inconclusiv
         return Inconclusive(reason, Cause.INTERACTION_FAILED)
     for field in fields:
         text: str | None = getattr(interaction, field)
-        if text is None or not text.strip():
+        if is_blank(text):
             gap = interaction.gap(field)
             cause = Cause.NOTHING_TO_JUDGE if gap is None else CAUSE_OF[gap.kind]
             return Inconclusive(f"{reason}{hint(gap)}", cause)
@@ -294,4 +297,7 @@ def _labels(field: str, labels: Iterable[str]) -> tuple[str, ...]:
 
 
 def _as_tuple(labels: str | Iterable[str]) -> tuple[str, ...]:
-    return (labels,) if isinstance(labels, str) else tuple(labels)
+    every = (labels,) if isinstance(labels, str) or not isinstance(labels, Iterable) else tuple(labels)
+    if not all(isinstance(label, str) for label in every):
+        raise EvaluatorDefinitionError(f"a label is a text (in YAML, yes and no need quotes), not {labels!r}")
+    return every

@@ -363,3 +363,26 @@ def test_scores_are_shown_so_that_they_differ_where_they_do(
 ) -> None:
     """Two decimals, or as many as it takes."""
     assert score_texts(score, threshold) == texts
+
+
+@pytest.mark.parametrize(
+    ("field", "shown", "cause"),
+    [
+        ("asked", interaction(asked=None), Cause.NOT_CAPTURED),
+        ("session", interaction(session=None), Cause.NOT_CAPTURED),
+        ("tool_results", interaction(complete=False), Cause.INCOMPLETE),
+    ],
+)
+async def test_a_required_field_that_is_absent_is_as_good_as_a_gap(
+    field: str, shown: Interaction, cause: Cause
+) -> None:
+    """None says that the telemetry does not tell, also where no gap says why."""
+    outcome = await judged(scoring(1).should_satisfy("kind", requires=(field,)), shown)
+    assert isinstance(outcome, Inconclusive)
+    assert outcome.cause is cause
+
+
+async def test_a_reply_that_shows_nothing_is_not_judged() -> None:
+    """Zero-width characters are no reply."""
+    outcome = await judged(scoring(1).should_satisfy("kind"), interaction(reply="\u200b\ufeff"))
+    assert outcome == Inconclusive("kind: no reply to judge", Cause.NOTHING_TO_JUDGE)

@@ -228,3 +228,17 @@ def test_the_version_changes_with_what_the_label_depends_on() -> None:
     assert len(versions) == len(changed)
     assert polite().version not in versions
     assert polite().version == polite(fixed("x")).version == polite().with_id("other").version
+
+
+@pytest.mark.parametrize("labels", [{"pass": True, "fail": False}, {"pass": ["a", 1], "fail": "b"}])
+def test_a_label_that_is_no_text_is_refused(labels: dict[str, object]) -> None:
+    """YAML makes a truth value of an unquoted yes."""
+    with pytest.raises(EvaluatorDefinitionError, match="a label is a text"):
+        label_judge("p", system="s", user="{reply}", labels=labels)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("reply", ["\u200b", "\u2800\u3164", "\ufeff \u2060"])
+async def test_a_reply_that_shows_nothing_is_blank(reply: str) -> None:
+    """Characters that cannot be seen are nothing to judge."""
+    outcome = await judged(toxicity(complete=fixed(label("non-toxic"))), interaction(reply=reply))
+    assert outcome == Inconclusive("no reply to evaluate", Cause.NOTHING_TO_JUDGE)

@@ -46,6 +46,7 @@ from otel_eval.conventions import (
     span_kinds,
     spring_ai,
     vercel_ai,
+    voltagent,
 )
 from otel_eval.conventions.cutting import tails_of
 from otel_eval.conventions.facts import Convention, Facts, Kind, Note, fill
@@ -60,6 +61,7 @@ CONVENTIONS: tuple[Convention, ...] = (
     pydantic_ai.CONVENTION,
     logfire.CONVENTION,
     vercel_ai.CONVENTION,
+    voltagent.CONVENTION,
     mastra.CONVENTION,
     genkit.CONVENTION,
     langfuse.CONVENTION,

@@ -97,4 +97,4 @@ class LoopGuard:
         )
 
     def _mac(self, message: bytes) -> str:
-        return hmac.new(self._key, message, hashlib.sha256).hexdigest()
+        return hmac.digest(self._key, message, "sha256").hex()

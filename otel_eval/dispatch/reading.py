@@ -6,7 +6,7 @@ A hop to a thread costs more than a read, above all while the ledger's writer is
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Collection
 from typing import TypeAlias
 
 from otel_eval.ledger import AsyncLedger, LedgerError, StoredInteraction
@@ -47,11 +47,9 @@ class Reader:
                 future.set_result(found[interaction_id])
         self._task = None
 
-    def _read_all(self, ids: Iterable[str]) -> dict[str, Found]:
-        return {interaction_id: self._read_one(interaction_id) for interaction_id in ids}
-
-    def _read_one(self, interaction_id: str) -> Found:
+    def _read_all(self, ids: Collection[str]) -> dict[str, Found]:
         try:
-            return self._ledger.stored_interaction(interaction_id)
-        except (KeyError, LedgerError) as error:
-            return error
+            found = self._ledger.stored_interactions(ids)
+        except LedgerError as error:
+            return dict.fromkeys(ids, error)
+        return {interaction_id: found.get(interaction_id) or KeyError(interaction_id) for interaction_id in ids}

@@ -6,6 +6,7 @@ over. What is already known stays itself. Metrics are best effort (the ledger is
 
 from __future__ import annotations
 
+import functools
 import threading
 from collections.abc import Mapping
 from typing import Any
@@ -25,6 +26,7 @@ MAX_SERIES = 20_000
 """Series of one instrument before the SDK folds the rest into one (its default of 2,000 is 50 agents with 10 evaluators)."""
 OTHER = "other"
 _OVERFLOWED = "otel_eval.labels.overflowed"
+_NOWHERE = Context()
 
 
 class MeterRecorder:
@@ -74,7 +76,7 @@ class MeterRecorder:
             if label not in instrument.labels:
                 raise KeyError(f"{name} has no label {label}")
             attributes[label] = self._bounded(label, value)
-        context = Context() if judged is None else _judged(judged)
+        context = _NOWHERE if judged is None else _judged(judged)
         made = self._instruments[name]
         if instrument.kind == "counter":
             if instrument.born_with is not None:
@@ -93,7 +95,7 @@ class MeterRecorder:
         if family not in self._born and len(self._born) < MAX_SERIES:
             self._born.add(family)
             for value in values:
-                made.add(0, {**attributes, label: value}, Context())
+                made.add(0, {**attributes, label: value}, _NOWHERE)
 
     def flush(self) -> None:
         """Export now; blocks."""
@@ -106,7 +108,7 @@ class MeterRecorder:
     def _bounded(self, label: str, value: str) -> str:
         bounded = self._bounds.of(label, value)
         if bounded != value:
-            self._instruments[_OVERFLOWED].add(1, {"otel_eval.label": label}, Context())
+            self._instruments[_OVERFLOWED].add(1, {"otel_eval.label": label}, _NOWHERE)
         return bounded
 
 
@@ -144,11 +146,12 @@ def _make(meter: Any, instrument: Instrument) -> Any:
     return meter.create_gauge(instrument.name, instrument.unit, instrument.description)
 
 
+@functools.lru_cache(maxsize=64)
 def _judged(span: tuple[str, str]) -> Context:
     """A context whose span is the judged one: the SDK takes exemplars of sampled spans from there."""
     try:
         trace_id, span_id = (int(part, 16) for part in span)
     except ValueError:
-        return Context()
+        return _NOWHERE
     judged = SpanContext(trace_id, span_id, is_remote=True, trace_flags=TraceFlags(TraceFlags.SAMPLED))
     return set_span_in_context(NonRecordingSpan(judged), Context())

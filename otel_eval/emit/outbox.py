@@ -99,12 +99,18 @@ class Outbox:
                 await self._back_off()
 
     async def export_pending(self) -> bool:
-        """Export batch after batch. True: nothing is left; False: the endpoint is not there, wait before trying again."""
+        """Export batch after batch. False: the endpoint is not there, wait before trying again.
+
+        True: all is out that was there at the beginning. What came meanwhile and fills no batch has rung :meth:`wake`, and
+        goes with the next round, unless this is the last.
+        """
         while entries := await self._ledger.unexported(self._batch):
             if not await self._export(entries):
                 self._recorder.record("otel_eval.outbox.evaluations", await self._ledger.outbox_size())
                 return False
             await self._ledger.mark_exported(entry.sequence for entry in entries)
+            if len(entries) < self._batch and not self._stopping.is_set():
+                break
         self._recorder.record("otel_eval.outbox.evaluations", 0)
         return True
 

@@ -9,15 +9,20 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import datetime
+import logging
 import sqlite3
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from otel_eval.judges.errors import BudgetSpent
 from otel_eval.judges.settings import JudgeModelSettings
+
+log = logging.getLogger(__name__)
+
+UNBOOKED = "a judge call could not be added to the day's budget: %s"
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS judge_budget (
@@ -52,6 +57,15 @@ class BudgetStore(Protocol):
 
     async def add(self, model: str, day: str, usd: float, tokens: int) -> None:
         """Book a call. Durable when it returns, where the store is."""
+        ...
+
+
+@runtime_checkable
+class OrderedBudgetStore(BudgetStore, Protocol):
+    """A store that holds the records of evaluations as well, and stores what it is handed in that order."""
+
+    def hand_in(self, model: str, day: str, usd: float, tokens: int) -> asyncio.Future[None]:
+        """Book a call before it returns, durable no later than anything that is handed in afterwards."""
         ...
 
 
@@ -121,6 +135,7 @@ class Budget:
         self._under_way = Spent()
         self._booked = Spent()
         self._known: dict[str, tuple[int, Spent]] = {}
+        self._unstored: set[asyncio.Future[None]] = set()
 
     @property
     def limited(self) -> bool:
@@ -142,16 +157,21 @@ class Budget:
             return
         usd, tokens = self._settings.daily_budget_usd, self._settings.daily_budget_tokens
         day = utc_day(now_ns)
-        if self._used_up(await self._spent(day, now_ns)):
-            # Only the store itself says no: what is remembered here may count a booking twice for a second.
-            spent = await self._read(day, now_ns)
+        known = await self._spent(day, now_ns)
+        while self._used_up(known):
+            # Only the store itself says no: what is remembered here may count a booking twice for a second. Where calls
+            # were booked while it was asked, it is asked once more.
+            spent, known = await self._read(day, now_ns)
             if usd is not None and spent.usd + self._under_way.usd >= usd:
                 raise BudgetSpent(f"budget spent: {self._name} may cost {usd:.2f} USD a day (UTC)")
             if tokens is not None and spent.tokens + self._under_way.tokens >= tokens:
                 raise BudgetSpent(f"budget spent: {self._name} may use {tokens} tokens a day (UTC)")
 
     async def book(self, now_ns: int, used: Spent) -> None:
-        """Add what a call used, where there is a budget."""
+        """Add what a call used, where there is a budget.
+
+        It is stored when this returns, or no later than the record of the evaluation that made the call.
+        """
         if not self.limited:
             return
         day = utc_day(now_ns)
@@ -159,7 +179,22 @@ class Budget:
         if day in self._known:
             read_ns, known = self._known[day]
             self._known[day] = read_ns, Spent(known.usd + used.usd, known.tokens + used.tokens)
-        await self._store.add(self._name, day, used.usd, used.tokens)
+        if isinstance(self._store, OrderedBudgetStore):
+            bill = self._store.hand_in(self._name, day, used.usd, used.tokens)
+            self._unstored.add(bill)
+            bill.add_done_callback(self._stored)
+        else:
+            await self._store.add(self._name, day, used.usd, used.tokens)
+
+    async def settled(self) -> None:
+        """Return once all that was booked before is stored, or could not be."""
+        if self._unstored:
+            await asyncio.wait(tuple(self._unstored))
+
+    def _stored(self, bill: asyncio.Future[None]) -> None:
+        self._unstored.discard(bill)
+        if not bill.cancelled() and (error := bill.exception()) is not None:
+            log.warning(UNBOOKED, error)
 
     def _used_up(self, spent: Amounts) -> bool:
         usd, tokens = self._settings.daily_budget_usd, self._settings.daily_budget_tokens
@@ -172,16 +207,17 @@ class Budget:
             read_ns, known = self._known[day]
             if 0 <= now_ns - read_ns < REREAD_AFTER_NS:
                 return known
-        return await self._read(day, now_ns)
+        return (await self._read(day, now_ns))[1]
 
-    async def _read(self, day: str, now_ns: int) -> Spent:
-        """What the store says, with what was booked while it was asked, lest that be missed."""
+    async def _read(self, day: str, now_ns: int) -> tuple[Spent, Spent]:
+        """What the store says; and the same with what was booked while it was asked, lest that be missed."""
         before = self._booked
+        await self.settled()
         spent = await self._store.spent(self._name, day)
         meanwhile = Spent(self._booked.usd - before.usd, self._booked.tokens - before.tokens)
         remembered = Spent(spent.usd + meanwhile.usd, spent.tokens + meanwhile.tokens)
         self._known = {day: (now_ns, remembered)}
-        return Spent(spent.usd, spent.tokens)
+        return Spent(spent.usd, spent.tokens), remembered
 
 
 def utc_day(now_ns: int) -> str:

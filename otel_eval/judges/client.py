@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
 from otel_eval.clock import Clock
-from otel_eval.judges.budget import Budget, BudgetStore, Spent
+from otel_eval.judges.budget import UNBOOKED, Budget, BudgetStore, Spent
 from otel_eval.judges.completion import Complete, ModelAnswer, ModelRequest
 from otel_eval.judges.errors import BudgetSpent, JudgeUnavailable
 from otel_eval.judges.limits import ModelLimits, estimated_tokens
@@ -69,7 +69,9 @@ class Client:
             ) from error
 
     async def aclose(self) -> None:
-        """Close what the completion function holds open."""
+        """Close what the completion function holds open, once the bills of its calls are stored."""
+        if self.budget is not None:
+            await self.budget.settled()
         if isinstance(self.complete, LitellmModel):
             await self.complete.aclose()
 
@@ -91,7 +93,7 @@ class Turn:
         try:
             await self.budget.book(self.clock.now_ns(), Spent(answer.cost_usd or 0.0, tokens))
         except Exception as error:  # noqa: BLE001 - a verdict that was paid for is not thrown away over its bill
-            log.warning("a judge call could not be added to the day's budget: %s", error)
+            log.warning(UNBOOKED, error)
 
 
 def model_client(name: str, settings: JudgeModelSettings, store: BudgetStore) -> Client:

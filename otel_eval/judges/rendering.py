@@ -20,6 +20,7 @@ from otel_eval.judges import layout
 NOT_CAPTURED = "(not captured)"
 REDACTED = "(redacted)"
 _ROLES = frozenset({"system", "developer", "user", "assistant", "model", "tool", "function"})
+_compact = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=str).encode
 SECTIONS = ("system", "history")
 """What ``include`` may name."""
 
@@ -80,7 +81,7 @@ def result_text(value: JsonValue) -> str:
     """Text as it stands, anything else as compact JSON."""
     if isinstance(value, str):
         return value
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
+    return _compact(value)
 
 
 def arguments_text(call: ToolCall) -> str:

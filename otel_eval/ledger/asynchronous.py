@@ -1,7 +1,8 @@
 """The pipeline's way into the ledger: one writer thread, one transaction for all the writes that came meanwhile.
 
 A commit to disk costs the same for one row as for a thousand, so writes that arrive while one is under way share the
-next (group commit). Reads go to worker threads; SQLite in WAL mode lets them run beside the writer.
+next (group commit). Records of evaluations that end one by one wait for one another a moment (``PACE_S``). Reads go to
+worker threads; SQLite in WAL mode lets them run beside the writer.
 """
 
 from __future__ import annotations
@@ -10,14 +11,15 @@ import asyncio
 import contextlib
 import queue
 import threading
+import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection
 
 from otel_eval.interaction import Interaction
 from otel_eval.ledger.errors import LedgerError, LedgerUnavailable
+from otel_eval.ledger.grouping import Bill, Write, steps
 from otel_eval.ledger.ledger import Ledger
 from otel_eval.ledger.model import (
     Backlog,
@@ -29,19 +31,15 @@ from otel_eval.ledger.model import (
     StoredInteraction,
     WaitingEvaluation,
 )
-from otel_eval.ledger.queues import add_spending, discard, mark_exported, postpone
+from otel_eval.ledger.queues import discard, mark_exported, postpone
+from otel_eval.ledger.write import Prepared, prepare
 from otel_eval.record import EvaluationRecord
 
 T = TypeVar("T")
 MAX_GROUP = 256
-
-
-@dataclass(frozen=True, slots=True)
-class _Write:
-    change: Callable[[Connection], Any]
-    future: asyncio.Future[Any]
-    loop: asyncio.AbstractEventLoop
-    stores_records: bool
+PACE_S = 0.08
+"""Seconds from one transaction that only ends evaluations to the next. One that ends alone does not wait; where many end,
+a transaction for each costs more than all the rest of storing it. It is little beside what a model takes to answer."""
 
 
 class AsyncLedger:
@@ -53,9 +51,11 @@ class AsyncLedger:
 
     def __init__(self, ledger: Ledger) -> None:
         self.ledger = ledger
-        self._writes: queue.SimpleQueue[_Write | None] = queue.SimpleQueue()
+        self._writes: queue.SimpleQueue[Write | None] = queue.SimpleQueue()
         self._listeners: list[Callable[[tuple[Stored, ...]], None]] = []
         self._closed = False
+        self._arrived = threading.Event()
+        self._ended_at = float("-inf")
         self._thread = threading.Thread(target=self._run, name="otel-eval-ledger", daemon=True)
         self._thread.start()
 
@@ -70,6 +70,7 @@ class AsyncLedger:
             return
         self._closed = True
         self._writes.put(None)
+        self._arrived.set()
         await asyncio.to_thread(self._thread.join)
         await asyncio.to_thread(self.ledger.close)
 
@@ -95,7 +96,8 @@ class AsyncLedger:
 
     async def commit(self, batch: Batch) -> tuple[Stored, ...]:
         """See :meth:`Ledger.commit`."""
-        return await self._write(self.ledger.committing(batch), stores_records=bool(batch.records))
+        stored: tuple[Stored, ...] = await self._write(prepare(batch))
+        return stored
 
     async def finish(self, records: Sequence[EvaluationRecord]) -> tuple[Stored, ...]:
         """See :meth:`Ledger.finish`."""
@@ -118,7 +120,11 @@ class AsyncLedger:
 
     async def add(self, model: str, day: str, usd: float, tokens: int) -> None:
         """See :meth:`Ledger.add`."""
-        await self._write(lambda connection: add_spending(connection, model, day, usd, tokens))
+        await self.hand_in(model, day, usd, tokens)
+
+    def hand_in(self, model: str, day: str, usd: float, tokens: int) -> asyncio.Future[None]:
+        """:meth:`add` that need not be waited for: what is written after it is not stored before it."""
+        return self._put(Bill(model, day, usd, tokens))
 
     async def delete(
         self,
@@ -196,35 +202,62 @@ class AsyncLedger:
 
     # The writer
 
-    async def _write(self, change: Callable[[Connection], T], *, stores_records: bool = False) -> T:
+    async def _write(self, what: Prepared | Callable[[Connection], Any]) -> Any:
+        return await self._put(what)
+
+    def _put(self, what: Prepared | Bill | Callable[[Connection], Any]) -> asyncio.Future[Any]:
         if self._closed:
             raise LedgerError("the ledger is closed")
         loop = asyncio.get_running_loop()
-        future: asyncio.Future[T] = loop.create_future()
-        self._writes.put(_Write(change, future, loop, stores_records))
-        return await future
+        future: asyncio.Future[Any] = loop.create_future()
+        self._writes.put(Write(what, future, loop))
+        if not isinstance(what, Bill):
+            self._arrived.set()
+        return future
 
     def _run(self) -> None:
-        while (first := self._writes.get()) is not None:
-            group = [first]
-            last = False
-            while len(group) < MAX_GROUP and not last:
+        last = False
+        while not last:
+            first = self._writes.get()
+            if first is None:
+                return
+            group, last = self._gather(first)
+            self._commit(group)
+
+    def _gather(self, first: Write) -> tuple[list[Write], bool]:
+        """What goes into one transaction, and whether it is the last."""
+        group, began = [first], time.monotonic()
+        while True:
+            self._arrived.clear()
+            while len(group) < MAX_GROUP:
                 try:
                     following = self._writes.get_nowait()
                 except queue.Empty:
                     break
                 if following is None:
-                    last = True
-                else:
-                    group.append(following)
-            self._commit(group)
-            if last:
-                return
+                    return group, True
+                group.append(following)
+            left = self._due(group, began) - time.monotonic()
+            if left <= 0 or len(group) >= MAX_GROUP:
+                break
+            self._arrived.wait(left)
+        if any(write.of_records_alone for write in group):
+            self._ended_at = time.monotonic()
+        return group, False
 
-    def _commit(self, group: list[_Write]) -> None:
+    def _due(self, group: Sequence[Write], began: float) -> float:
+        """When the group is to be stored: ended evaluations at their pace, a bill with its record, all else at once."""
+        if all(isinstance(write.what, Bill) for write in group):
+            return began + PACE_S
+        if all(write.of_records_alone or isinstance(write.what, Bill) for write in group):
+            return self._ended_at + PACE_S
+        return began
+
+    def _commit(self, group: list[Write]) -> None:
         """One transaction for all; where that fails, each alone, so that one bad write does not fail its neighbours."""
+        planned = steps(group, outbox=self.ledger.outbox)
         try:
-            results = self.ledger.write_all([write.change for write in group])
+            results = self.ledger.write_all([step.change for step in planned])
         except Exception as error:  # noqa: BLE001 - handed to whoever awaits the write
             alone = len(group) == 1
             for write in group:
@@ -233,14 +266,15 @@ class AsyncLedger:
                 else:
                     self._commit([write])
             return
-        for write, result in zip(group, results, strict=True):
-            self._resolve(write, result=result)
+        for step, result in zip(planned, results, strict=True):
+            for write, own in zip(step.writes, step.share(result), strict=True):
+                self._resolve(write, result=own)
 
-    def _resolve(self, write: _Write, *, result: Any = None, error: Exception | None = None) -> None:
+    def _resolve(self, write: Write, *, result: Any = None, error: Exception | None = None) -> None:
         with contextlib.suppress(RuntimeError):  # the loop that asked is closed: nobody waits any more
             write.loop.call_soon_threadsafe(self._settle, write, result, error)
 
-    def _settle(self, write: _Write, result: Any, error: Exception | None) -> None:
+    def _settle(self, write: Write, result: Any, error: Exception | None) -> None:
         """On the event loop: listeners first, then whoever awaits the write."""
         try:
             if error is None and write.stores_records:

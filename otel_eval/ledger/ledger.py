@@ -36,7 +36,7 @@ class Ledger:
 
     def __init__(self, database: Database, *, outbox: bool = True) -> None:
         self._database = database
-        self._outbox = outbox
+        self.outbox = outbox
 
     @classmethod
     def open(cls, url: str, *, create: bool = True, outbox: bool = True) -> Ledger:
@@ -129,6 +129,11 @@ class Ledger:
         wanted = RecordFilter(interaction_id, evaluator, agent, session, origin, since_ns, until_ns)
         return read.matching_records(self._database, wanted, current=True)
 
+    def stored_interactions(self, interaction_ids: Collection[str]) -> dict[str, StoredInteraction]:
+        """:meth:`stored_interaction` for many, by the id that was asked for; those that there are not are left out."""
+        with self._database.reading() as connection:
+            return read.stored_interactions(connection, interaction_ids)
+
     # Storing
 
     def next_revision(self, interaction_id: str, digest: str) -> tuple[int, bool]:
@@ -147,16 +152,12 @@ class Ledger:
 
     def commit(self, batch: Batch) -> tuple[Stored, ...]:
         """Store the batch in one transaction; what became of each record, in the batch's order."""
-        return self.write(self.committing(batch))
+        prepared = write.prepare(batch)
+        return self.write(lambda connection: write.commit(connection, prepared, outbox=self.outbox))
 
     def finish(self, records: Sequence[EvaluationRecord]) -> tuple[Stored, ...]:
         """Store ended evaluations, take them off the waiting list and queue them for export, in one transaction."""
-        return self.write(self.committing(Batch(records=tuple(records))))
-
-    def committing(self, batch: Batch) -> Callable[[Connection], tuple[Stored, ...]]:
-        """:meth:`commit` as something to be run inside a transaction that others share."""
-        prepared = write.prepare(batch)
-        return lambda connection: write.commit(connection, prepared, outbox=self._outbox)
+        return self.commit(Batch(records=tuple(records)))
 
     def delete(
         self,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Connection, Row, Select, and_, func, or_, select
@@ -33,13 +33,24 @@ class RecordFilter(NamedTuple):
 
 def stored_interaction(connection: Connection, interaction_id: str) -> StoredInteraction:
     """The newest revision, through an alias where the Interaction is stored under its new id. KeyError for none."""
-    target = canonical_ids(connection, [interaction_id]).get(interaction_id, interaction_id)
+    return stored_interactions(connection, [interaction_id])[interaction_id]
+
+
+def stored_interactions(connection: Connection, ids: Collection[str]) -> dict[str, StoredInteraction]:
+    """The same for many, in one query; ids that are unknown are left out."""
+    canonical = canonical_ids(connection, ids)
     query = select(interactions.c.id, interactions.c.revision, interactions.c.digest, interactions.c.body)
-    rows = {row.id: row for row in connection.execute(query.where(interactions.c.id.in_({interaction_id, target})))}
-    row = rows.get(target) or rows.get(interaction_id)
-    if row is None:
-        raise KeyError(interaction_id)
-    return StoredInteraction(interaction=_interaction(row.body), revision=row.revision, digest=row.digest)
+    rows: dict[str, Any] = {}
+    for chunk in chunks(sorted({*ids, *canonical.values()})):
+        rows |= {row.id: row for row in connection.execute(query.where(interactions.c.id.in_(chunk)))}
+    found = {}
+    for interaction_id in ids:
+        row = rows.get(canonical.get(interaction_id, interaction_id)) or rows.get(interaction_id)
+        if row is not None:
+            found[interaction_id] = StoredInteraction(
+                interaction=_interaction(row.body), revision=row.revision, digest=row.digest
+            )
+    return found
 
 
 def next_revisions(connection: Connection, digests: Mapping[str, str]) -> dict[str, tuple[int, bool]]:

@@ -44,6 +44,16 @@ def prepare(batch: Batch) -> Prepared:
     )
 
 
+def merged(batches: Sequence[Prepared]) -> Prepared:
+    """Batches of records alone as one, in their order: its statements cost the same for one record as for all of them."""
+    return Prepared(
+        Batch(records=tuple(record for each in batches for record in each.batch.records)),
+        [],
+        [row for each in batches for row in each.record_rows],
+        [],
+    )
+
+
 def commit(connection: Connection, prepared: Prepared, *, outbox: bool) -> tuple[Stored, ...]:
     """Store it all inside the caller's transaction; what became of each record, in the batch's order."""
     batch = prepared.batch

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -177,3 +179,12 @@ def test_redacting_twice_is_redacting_once(text: str) -> None:
     """Markers are not secrets."""
     once = REDACTION.text(text)
     assert REDACTION.text(once) == once
+
+
+def test_a_pattern_that_takes_too_long_takes_the_whole_text() -> None:
+    """What could not be searched does not leave, and nobody waits for it."""
+    redaction = Redaction(patterns={"slow": r"(a|aa)+$"})
+    started = time.process_time()
+    assert redaction.text("a" * 5000 + "b") == "[REDACTED:slow]"
+    assert time.process_time() - started < 4
+    assert redaction.text("caa") == "c[REDACTED:slow]"

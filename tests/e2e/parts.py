@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import shutil
 import signal
 import socket
@@ -30,6 +31,9 @@ CACHE = Path(
     os.environ.get("OTEL_EVAL_TOOLS") or Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache") / "otel-eval-tools"
 )
 
+NOT_GIVEN = (16_000, 32_000)
+"""Below the range that Linux gives ports from (32768 on)."""
+
 T = TypeVar("T")
 
 
@@ -43,11 +47,21 @@ def tool(name: str) -> str:
 
 
 def free_ports(count: int) -> list[int]:
-    """Ports that were free a moment ago, all different."""
-    held = [socket.socket() for _ in range(count)]
+    """Ports that were free a moment ago, all different.
+
+    Not those that the system gives to whoever asks for any (port 0, each outgoing connection): from the moment that they
+    were found free until a part listens, it would give them to somebody else.
+    """
+    held: list[socket.socket] = []
     try:
-        for each in held:
-            each.bind(("127.0.0.1", 0))
+        while len(held) < count:
+            each = socket.socket()
+            try:
+                each.bind(("127.0.0.1", random.randrange(*NOT_GIVEN)))
+            except OSError:
+                each.close()
+            else:
+                held.append(each)
         return [each.getsockname()[1] for each in held]
     finally:
         for each in held:

@@ -173,6 +173,49 @@ async def test_a_call_that_cannot_be_booked_keeps_its_answer(caplog: pytest.LogC
     assert "could not be added to the day's budget: no store" in caplog.text
 
 
+class Behind(MemoryBudget):
+    """A store that is handed bills and stores them when told to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.handed_in: list[tuple[asyncio.Future[None], tuple[str, str, float, int]]] = []
+
+    def hand_in(self, model: str, day: str, usd: float, tokens: int) -> asyncio.Future[None]:
+        bill = asyncio.get_running_loop().create_future()
+        self.handed_in.append((bill, (model, day, usd, tokens)))
+        return bill
+
+    async def store(self) -> None:
+        for bill, booked in self.handed_in:
+            await self.add(*booked)
+            bill.set_result(None)
+        self.handed_in.clear()
+
+
+async def test_a_bill_that_is_not_stored_yet_counts() -> None:
+    """The store alone says that a budget is spent, and is asked once it has what it was handed."""
+    clock, store = ManualClock(), Behind()
+    asked = client(store, daily_budget_tokens=100)
+    await spend(asked, clock, ModelAnswer(text="", input_tokens=100))
+    second = asyncio.create_task(spend(asked, clock, ModelAnswer(text="")))
+    await asyncio.sleep(0)
+    assert not second.done()
+    await store.store()
+    with pytest.raises(BudgetSpent):
+        await second
+    await asked.aclose()
+
+
+async def test_a_bill_that_is_refused_later_is_told(caplog: pytest.LogCaptureFixture) -> None:
+    """The call went on without waiting for it."""
+    store = Behind()
+    await spend(client(store, daily_budget_usd=1), ManualClock(), ModelAnswer(text=""))
+    [(bill, _)] = store.handed_in
+    bill.set_exception(OSError("no store"))
+    await asyncio.sleep(0)
+    assert "could not be added to the day's budget: no store" in caplog.text
+
+
 async def test_no_more_calls_run_at_once_than_allowed() -> None:
     """The next begins when one ends, also one that was cancelled."""
     clock = ManualClock()

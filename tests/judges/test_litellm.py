@@ -330,3 +330,15 @@ async def abandoned(provider: ScriptedModel) -> None:
 
 def as_dict(request: ModelRequest) -> dict[str, object]:
     return {name: getattr(request, name) for name in request.__slots__}
+
+
+async def test_litellm_is_told_a_price_that_it_does_not_list(provider: ScriptedModel) -> None:
+    """It searches for one at every call otherwise; a price that it lists is left alone."""
+    litellm = load()
+    prices = Prices(input_per_million=1, output_per_million=4)
+    listed = dict(litellm.model_cost["gpt-4o-mini"])
+    for model in ("openai/of-the-house", "openai/gpt-4o-mini"):
+        answer = await LitellmModel(settings(provider, model=model, prices=prices))(REQUEST)
+        assert answer.cost_usd == prices.cost(answer.input_tokens or 0, answer.output_tokens or 0)
+    assert litellm.get_model_info("openai/of-the-house")["output_cost_per_token"] == 4e-6
+    assert litellm.model_cost["gpt-4o-mini"] == listed

@@ -144,3 +144,60 @@ def test_thousands_of_records_a_second(url):
             ledger.commit(each)
         spent = time.process_time() - started
     assert 3500 / spent > 5000, f"{3500 / spent:.0f} records per second of CPU"
+
+
+async def test_evaluations_that_end_together_are_stored_as_one_batch(url):
+    """Each is told what became of its own; the statements are those of one record."""
+    ones = [interaction() for _ in range(30)]
+    async with await AsyncLedger.open(url) as ledger:
+        await ledger.commit(
+            Batch(interactions=tuple(StoredInteraction(interaction=one, revision=1, digest="d") for one in ones))
+        )
+        inserted = []
+        engine = ledger.ledger._database._writer
+
+        def executed(connection, cursor, statement, *rest):
+            inserted.extend([statement] if statement.startswith("INSERT INTO records") else [])
+
+        event.listen(engine, "after_cursor_execute", executed)
+        results = await asyncio.gather(*(ledger.finish([evaluation_record(one)]) for one in ones))
+        assert [[stored.record.interaction_id for stored in result] for result in results] == [[one.id] for one in ones]
+        assert len(inserted) < 10
+        assert [entry.record.interaction_id for entry in await ledger.unexported()] == [one.id for one in ones]
+
+
+async def test_a_record_handed_in_twice_at_once_is_stored_once(url):
+    """The second is a duplicate, also within one batch."""
+    one = interaction()
+    async with await AsyncLedger.open(url) as ledger:
+        first, *others = (evaluation_record(each) for each in (interaction(), one, one))
+        results = await asyncio.gather(*(ledger.finish([record]) for record in (first, others[0], others[0])))
+        assert [result[0].change for result in results] == [Change.NEW, Change.NEW, Change.DUPLICATE]
+
+
+async def test_a_bill_is_stored_no_later_than_the_record_behind_it(url):
+    """Nobody waits for it; bills of one model and day are added up."""
+    async with await AsyncLedger.open(url) as ledger:
+        bills = [ledger.hand_in("m", "2025-01-01", 0.25, 10) for _ in range(4)]
+        await ledger.finish([evaluation_record(interaction())])
+        with Ledger.open(url) as reader:
+            spent = reader.spent("m", "2025-01-01")
+        assert (spent.usd, spent.tokens) == (1.0, 40)
+        await asyncio.wait_for(asyncio.gather(*bills), 10)
+
+
+async def test_a_bill_without_a_record_is_stored_all_the_same(url):
+    """An evaluation may end without one: cancelled, or asked again."""
+    async with await AsyncLedger.open(url) as ledger:
+        await asyncio.wait_for(ledger.hand_in("m", "2025-01-01", 0.25, 10), 10)
+        assert (await ledger.spent("m", "2025-01-01")).tokens == 10
+
+
+async def test_a_bill_that_is_refused_leaves_its_record(url):
+    """Each is tried alone where they fail together."""
+    async with await AsyncLedger.open(url) as ledger:
+        bill = ledger.hand_in(None, "2025-01-01", 0.25, 10)
+        [stored] = await ledger.finish([evaluation_record(interaction())])
+        assert stored.change is Change.NEW
+        with pytest.raises(LedgerError):
+            await bill

@@ -36,7 +36,11 @@ PLACEHOLDERS = frozenset(
 )
 """Texts that stand where content was."""
 
-_SCRUBBED = re.compile(r"\[Scrubbed due to [^\]]*\]")
+_SCRUBBED = re.compile(
+    r"\[Scrubbed due to [^\]]*\]|(?:\[|<|\*+|__) ?(?:redacted|hidden|masked|elided|omitted|suppressed)(?:\]|>| ?\*+|__)",
+    re.I,
+)
+"""Logfire's, and what programs give to an instrumentation that takes a masking function (Langfuse, LangSmith)."""
 _JSON_START = re.compile(r"\s*(?:[\[{\"]|-?\d|true\b|false\b|null\b|NaN\b)")
 
 _CONTAINER_START = re.compile(r"""\s*(?:\{|\[\s*[\[{]?)\s*(["'\[{])""")

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from otel_eval.conventions.messages import read_messages
+from otel_eval.conventions.values import is_placeholder
 from otel_eval.interaction import Attachment, Message, ReasoningPart, TextPart, ToolCallPart, ToolResultPart
 
 ASKED = Message(role="user", parts=(TextPart(text="hi"),))
@@ -177,3 +178,15 @@ def test_attachments_are_named(part: dict[str, Any], expected: Attachment) -> No
 def test_a_placeholder_is_no_text(placeholder: str) -> None:
     """What stands where content was is left out."""
     assert read_messages([{"role": "user", "content": placeholder}]) == ()
+
+
+@pytest.mark.parametrize("shown", ["[HIDDEN]", "<masked>", "***MASKED***", "__REDACTED__", "[Redacted]"])
+def test_a_mask_is_no_text(shown: str) -> None:
+    """What a program's own masking function leaves is content that was hidden."""
+    assert is_placeholder(shown)
+
+
+@pytest.mark.parametrize("said", ["hidden", "[1] hidden", "It is [HIDDEN].", "[]", "***", "(masked)", "<hidden> files"])
+def test_a_text_with_such_a_word_is_a_text(said: str) -> None:
+    """Only the whole of a value can be a mask."""
+    assert not is_placeholder(said)

@@ -100,6 +100,7 @@ def _evidence(run: Run, made: dict[int, Evidence], names: Sequence[str]) -> Evid
         agent=own_name,
         is_handoff=handoff_test(names if len(set(names)) > 1 else ()),
         later=[made[id(later)] for later in run.in_a_row if id(later) in made],
+        within=[made[id(inner)] for inner in run.within if id(inner) in made],
         parent_id=None if run.parent is None else interaction_id(run.parent.root.trace_id, run.parent.root.span_id),
     )
 

@@ -36,6 +36,7 @@ class Evidence:
     ``frames``: the spans that stand for the invocation, outermost first; none for a bare loop. ``steps``: other spans of
     it that may carry content. ``calls``: the model's calls of the conversation; ``inner_calls``: those that tools made.
     ``agents``: the other agents' names, for telling handoffs. ``later``: the agents that took over, in order.
+    ``within``: agents that ran inside this one's span but not in a tool of its.
     """
 
     trace_id: str
@@ -49,6 +50,7 @@ class Evidence:
     agent: str | None
     is_handoff: Callable[[str], bool]
     later: Sequence[Evidence] = ()
+    within: Sequence[Evidence] = ()
     parent_id: str | None = None
     complete: bool = True
     tool_keys: set[tuple[str, str]] = field(default_factory=set)
@@ -210,11 +212,28 @@ def _reply(evidence: Evidence, failure: Failure | None) -> str | None:
         text = final_text(call.output)
         if text is not None:
             return text
+    if (said := _said_within(evidence)) is not None:
+        return said
     if _last_words(evidence) == ():
         return ""  # the model answered, and said nothing
     return _first(
         node.facts.reply for node in reversed(evidence.steps) if node.facts is not None and node.kind() is Kind.STEP
     )
+
+
+def _said_within(evidence: Evidence) -> str | None:
+    """What the last agent inside this one's span said, if this one called its model no more after it.
+
+    So run ADK's agents of agents, and those that it transfers to.
+    """
+    last = max(evidence.within, key=_ended_ns, default=None)
+    if last is None or any(call.node.started_ns > _ended_ns(last) for call in evidence.calls):
+        return None
+    return _reply(last, _failure(last))
+
+
+def _ended_ns(evidence: Evidence) -> int:
+    return max((node.ended_ns for node in (*evidence.frames, *evidence.nodes)), default=0)
 
 
 def _last_words(evidence: Evidence) -> tuple[Message, ...] | None:

@@ -23,7 +23,8 @@ class Run:
     """One invocation: its own span, the frames and agent spans merged into it, and all its spans.
 
     ``members`` are in tree order, without ``root`` and without nested runs; ``inside_tool`` are those below a tool's span.
-    ``in_a_row`` are the later agents of the same frame; ``parent`` the run that it is nested in.
+    ``in_a_row`` are the later agents of the same frame, ``within`` the agents nested in it outside its tools; ``parent`` is
+    the run that it is nested in.
     """
 
     tree: Tree
@@ -33,6 +34,7 @@ class Run:
     inside_tool: set[str] = field(default_factory=set)
     parent: Run | None = None
     in_a_row: list[Run] = field(default_factory=list)
+    within: list[Run] = field(default_factory=list)
 
     @property
     def frames(self) -> list[Node]:
@@ -117,7 +119,8 @@ class _Finder:
                 continue
             merged = node is first or (node.span_id in later)
             if not merged and self._starts(node, run, in_tool):
-                self._open(node, run)
+                inner = self._nested(node, run)
+                run.within.extend(() if in_tool else inner)
                 continue
             self._take(run, node, in_tool)
             in_tool = in_tool or node.kind() is Kind.TOOL

@@ -261,8 +261,8 @@ def _tool_call(span: ToolSpan | None, request: Asked | None, missing: _Missing) 
             result = request.result
         if error is None and request.failed:
             error = _text(request.result) if request.result is not MISSING else "failed"
-        if error is None and span is None and request.result is not MISSING:
-            error = error_in_result(request.result, loop=True)
+        if error is None and facts.result is MISSING and request.result is not MISSING:
+            error = error_in_result(request.result, loop=span is None)
     gaps = _gaps(facts, arguments, result, error, missing)
     return ToolCall(
         name=name,

@@ -87,7 +87,7 @@ def _sent(content: Content) -> tuple[Message, ...] | None:
 
 
 def _call(span: Span) -> Facts:
-    """``call_llm``: the request and the response as JSON of google-genai's types, whatever the provider."""
+    """``call_llm``: the request and the response as JSON of google-genai's types (JavaScript's in camel case)."""
     content = Content.of(span)
     request = _object(content, "input", "gcp.vertex.agent.llm_request")
     response = _object(content, "output", "gcp.vertex.agent.llm_response")
@@ -100,8 +100,9 @@ def _call(span: Span) -> Facts:
         input=own(read_messages(request["contents"])) if isinstance(request.get("contents"), list) else None,
         output=output,
         system=_instructions(request.get("config")),
-        model=first_text(response, ("model_version",)) or first_text(span.attributes, ("gen_ai.request.model",)),
-        finish_reasons=tuple(filter(None, [text(response.get("finish_reason"))])),
+        model=first_text(response, ("model_version", "modelVersion"))
+        or first_text(span.attributes, ("gen_ai.request.model",)),
+        finish_reasons=tuple(filter(None, [first_text(response, ("finish_reason", "finishReason"))])),
         usage=_usage(response.get("usage_metadata")) if usage == NO_USAGE else usage,
         failure=failure_of(span) or _refused(response, output),
         marks=content.marks,
@@ -120,7 +121,7 @@ def _object(content: Content, field: str, key: str) -> Mapping[str, Any]:
 
 
 def _instructions(config: Any) -> str | None:
-    found = config.get("system_instruction") if is_object(config) else None
+    found = config.get("system_instruction", config.get("systemInstruction")) if is_object(config) else None
     if isinstance(found, str):
         return text(found)
     messages = read_messages(found, "system") if found else ()
@@ -141,8 +142,9 @@ def _usage(told: Any) -> Usage:
 
 def _refused(response: Mapping[str, Any], output: Sequence[Message] | None) -> Failure | None:
     """A response without content whose ``error_code`` says why there is none."""
-    code = text(response.get("error_code"))
-    return Failure(type=code, message=text(response.get("error_message"))) if code and not output else None
+    code = first_text(response, ("error_code", "errorCode"))
+    message = first_text(response, ("error_message", "errorMessage"))
+    return Failure(type=code, message=message) if code and not output else None
 
 
 def _tool(span: Span) -> Facts:

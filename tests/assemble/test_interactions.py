@@ -109,6 +109,32 @@ def test_an_agent_called_as_a_tool_is_nested() -> None:
     assert (outer.usage.input_tokens, outer.totals.usage.input_tokens) == (200, 400)
 
 
+def test_what_an_agent_inside_another_said_last_is_the_reply() -> None:
+    """An agent of agents, or one that transferred within its own span, answers with the inner one's words."""
+    outer = agent_span(asked=None, reply=None, agent="triage", seconds=9)
+    hands_over = message("assistant", {"type": "tool_call", "id": "c1", "name": "transfer_to_agent", "arguments": {}})
+    call = model_span(parent=outer, messages=[message("user", "hi")], output=[hands_over])
+    inner = conversation(asked="hi", reply="hello", agent="expert", parent=call)
+    found, nested = assemble([outer, call, *inner])
+    assert (found.reply, nested.reply, nested.parent_id) == ("hello", "hello", found.id)
+    after = model_span(parent=outer, messages=[message("user", "hi")], output=[], started_ns=later(outer, 8))
+    assert assemble([outer, call, *inner, after])[0].reply is None
+
+
+def test_an_error_object_in_the_conversation_is_the_error_of_a_silent_tools_span() -> None:
+    """A span that says nothing of the call takes its result from the messages, and what that is."""
+    asks = message("assistant", {"type": "tool_call", "id": "c1", "name": "find", "arguments": {}})
+    gave = {"role": "tool", "parts": [{"type": "tool_call_response", "id": "c1", "response": {"error": "down"}}]}
+    root = agent_span(asked="hi", reply="Sorry.")
+    calls = [
+        model_span(parent=root, messages=[message("user", "hi")], output=[asks]),
+        model_span(parent=root, messages=[message("user", "hi"), asks, gave], output=[message("assistant", "Sorry.")]),
+    ]
+    silent = span("execute_tool find", parent=root, attributes={"gen_ai.operation.name": "execute_tool"})
+    (tool,) = only([root, *calls, silent]).tool_calls
+    assert (tool.error, tool.result, tool.span_id) == ("down", None, silent.span_id)
+
+
 def test_one_invocation_written_by_two_instrumentations_is_one() -> None:
     """An agent's span within an agent's span of the same name is the same invocation."""
     root = agent_span(asked=None, reply=None, agent="a", seconds=9)

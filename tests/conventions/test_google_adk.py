@@ -178,9 +178,17 @@ def test_a_litellm_stream_is_one_answer() -> None:
     assert [message.text for message in found.output or ()] == ["I am sorry."]
 
 
-def test_a_refused_answer_is_a_failure() -> None:
+def test_javascript_writes_camel_case() -> None:
+    """The names of google-genai's types as they are there."""
+    request = json.dumps({"contents": [], "config": {"systemInstruction": "Be kind."}})
+    found = facts("call_llm", llm_request=request, llm_response='{"modelVersion": "g-1", "finishReason": "STOP"}')
+    assert (found.system, found.model, found.finish_reasons) == ("Be kind.", "g-1", ("STOP",))
+
+
+@pytest.mark.parametrize(("code", "message"), [("error_code", "error_message"), ("errorCode", "errorMessage")])
+def test_a_refused_answer_is_a_failure(code: str, message: str) -> None:
     """A response without content says why in ``error_code``."""
-    response = json.dumps({"error_code": "SAFETY", "error_message": "blocked"})
+    response = json.dumps({code: "SAFETY", message: "blocked"})
     found = facts("call_llm", llm_response=response)
     assert found.failure is not None
     assert str(found.failure) == "SAFETY: blocked"

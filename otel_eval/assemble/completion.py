@@ -37,6 +37,9 @@ from otel_eval.assemble.nodes import Node
 from otel_eval.conventions.facts import Note
 from otel_eval.interaction import GapKind, Interaction
 
+PAUSE_PER_SPAN = 0.002
+"""A trace of so many spans is looked at again after that many times this, in seconds, and not sooner: each look puts all of
+it together, so that one that thousands of turns go on in would cost a core. Below 1,000 spans the default ``settle`` is longer."""
 ABSENT_PARENTS = 10_000
 """How many (service, agent) pairs are remembered whose parents never come."""
 
@@ -142,7 +145,7 @@ class Completion:
             touched[id(group)] = group
         for group in touched.values():
             if group.trace_ids:  # not merged into another meanwhile
-                self._schedule(group, now + self._settings.settle)
+                self._schedule(group, now + max(self._settings.settle, _pause(group)))
 
     def reopen(self, closed: Closed, *, now: float) -> None:
         """Take back a trace, because something late has arrived."""
@@ -232,7 +235,7 @@ class Completion:
         for trace_id in sorted(group.trace_ids - open_traces):
             self._close(group, trace_id, found)
         if deadlines:
-            self._schedule(group, max(min(deadlines), now + self._settings.settle / 4))
+            self._schedule(group, max(min(deadlines), now + max(self._settings.settle / 4, _pause(group))))
 
     def _complete_at(self, group: Group, interaction: Interaction) -> float:
         settings = self._settings
@@ -290,6 +293,10 @@ class Completion:
         if self._absent:
             for child in group.agents_below(node):
                 self._absent.pop(_habit(child), None)
+
+
+def _pause(group: Group) -> float:
+    return PAUSE_PER_SPAN * len(group.nodes)
 
 
 def _habit(root: Node | None) -> tuple[str, str]:

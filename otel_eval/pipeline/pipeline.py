@@ -232,13 +232,18 @@ class Pipeline:
                 await self._accept_each([], aliases, needs)
 
     async def _accept_patiently(self, ready: Sequence[Ready], aliases: Mapping[str, str]) -> None:
+        refused = False
         while True:
             try:
                 await self._accept(ready, aliases)
-                return
+                break
             except LedgerUnavailable as error:
-                log.warning("the ledger cannot be written, trying again: %s", error)
+                if not refused:
+                    log.warning("the ledger cannot be written, it is tried again until it can: %s", error)
+                refused = True
                 await self._clock.sleep_until(self._clock.monotonic() + RETRY_S)
+        if refused:
+            log.info("the ledger is written again")
 
     async def _set_aside(self, trace_ids: Collection[str], spans: int, seqs: Collection[int], error: Exception) -> None:
         """Keep in quarantine what an Interaction was to be made of, and go on: a start would meet it again, for ever."""
@@ -276,11 +281,14 @@ class Pipeline:
 
     async def _patiently(self, write: Callable[P, Awaitable[T]], *args: P.args, **kwargs: P.kwargs) -> T:
         """Write to the journal, again and again while its disk refuses: it takes no telemetry meanwhile either."""
+        refused = False
         while True:
             try:
                 return await write(*args, **kwargs)
             except JournalUnwritable as error:
-                log.warning("the journal cannot be written, trying again: %s", error)
+                if not refused:
+                    log.warning("the journal cannot be written, it is tried again until it can: %s", error)
+                refused = True
                 await self._clock.sleep_until(self._clock.monotonic() + RETRY_S)
 
     async def _expire(self) -> None:

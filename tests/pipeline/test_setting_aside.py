@@ -105,6 +105,16 @@ async def test_an_interaction_that_cannot_be_stored_goes_to_quarantine(
     assert "secret" not in reason.read_text() + caplog.text
 
 
+async def test_a_ledger_that_is_down_is_told_of_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """An outage of an hour is one line, not one for each second; what was complete is stored after it."""
+    ledger, clock = Ledger(unavailable=30), ManualClock()
+    async with pipeline(tmp_path, ledger, clock) as journal:
+        await store(journal, conversation(agent="first"))
+        await settled(journal, clock)
+    assert ledger.agents == ["first"]
+    assert caplog.text.count("the ledger cannot be written") == 1
+
+
 def test_a_trace_that_cannot_be_put_together_is_given_up() -> None:
     """It is told as broken and closed; what else is due is not lost, and nothing of it stays in memory."""
     completion = Completion()

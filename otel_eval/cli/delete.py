@@ -16,11 +16,11 @@ from rich.console import Console
 from otel_eval.cli.stored import ConfigOption, Format, FormatOption, LedgerOption, configuration, fail
 from otel_eval.clock import SystemClock
 from otel_eval.config import Config
-from otel_eval.control import ControlError, ask
 from otel_eval.durations import parse_duration_ns
 from otel_eval.journal import Journal, JournalError, JournalLocked
 from otel_eval.ledger import AsyncLedger, Ledger, LedgerError, LedgerNotFound
 from otel_eval.pipeline.forgetting import Forgotten, Wanted, forget
+from otel_eval.server.control import ControlError, ask
 
 FAILED = 1
 

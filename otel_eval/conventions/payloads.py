@@ -140,9 +140,7 @@ def output_payload(raw: Any, *, structured: bool = True) -> Payload:
         if value[:1] == '"':  # a JSON string
             decoded = decode_leniently(value)
             value = decoded if isinstance(decoded, str) else value
-        return (
-            Payload() if is_placeholder(value) or is_object_repr(value) or looks_cut(value) else Payload(text=value)
-        )
+        return Payload() if is_placeholder(value) or is_object_repr(value) or looks_cut(value) else Payload(text=value)
     return _output_of(value, raw, structured, 0)
 
 

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from otel_eval.loop_guard import LoopGuard
-from otel_eval.server import ServerError
-from otel_eval.stages import StageDied, watched
-from otel_eval.storage import StorageError, prepare
+from otel_eval.server.running import ServerError
+from otel_eval.server.stages import StageDied, watched
+from otel_eval.server.storage import StorageError, prepare
 from otel_eval.testing.server import running
 from otel_eval.testing.sink import Sink
 from tests.server.process import serving, start

@@ -4,7 +4,8 @@
 ``input`` and ``output`` before; tools and the model's calls have the standard's attributes since 1.0. A model's call
 (``model_inference`` since 1.0) holds the text that came out but neither its input nor the tool calls: those are in the
 ``model_step`` and ``model_generation`` around it, the provider's whole response in the step's ``mastra.metadata.body``.
-Source: @mastra/otel-exporter 0.3.3 and 1.4.0.
+``@mastra/langfuse`` has them under Langfuse's names.
+Source: @mastra/otel-exporter 0.3.3 and 1.4.0, @mastra/langfuse 1.5.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ def read(span: Span) -> Facts | None:
 
 
 def _raw(content: Content, field: str, kind_name: str) -> Any:
-    for key in (f"mastra.{kind_name}.{field}", field):
+    for key in (f"mastra.{kind_name}.{field}", field, *(f"langfuse.{of}.{field}" for of in ("observation", "trace"))):
         raw = content.attributes.get(key)
         if raw is not None and not content.hidden(field, raw):
             return raw

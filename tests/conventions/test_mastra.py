@@ -55,9 +55,10 @@ def test_kinds(kind: str, attributes: dict[str, Any], expected: Kind | None) -> 
 )
 def test_what_was_asked(raw: str, asked: str) -> None:
     """A plain text as it was typed, or messages."""
-    agent = typed("agent_run", {"mastra.agent_run.input": raw, "mastra.agent_run.output": '{"text":"Here."}'})
-    (found,) = assemble([agent])
-    assert (found.asked, found.reply) == (asked, "Here.")
+    for prefix in ("mastra.agent_run", "langfuse.observation", "langfuse.trace"):  # the last two: @mastra/langfuse
+        agent = typed("agent_run", {f"{prefix}.input": raw, f"{prefix}.output": '{"text":"Here."}'})
+        (found,) = assemble([agent])
+        assert (found.asked, found.reply) == (asked, "Here.")
 
 
 @pytest.mark.parametrize(

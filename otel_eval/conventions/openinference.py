@@ -85,7 +85,7 @@ def _agent(span: Span, kind: Kind, content: Content) -> Facts:
     if taken == Payload():
         taken = input_payload(attributes.get("crew_inputs"))  # CrewAI, on the kickoff
     given = output_payload(_shown(content, "output", "output.value"), structured=kind is Kind.AGENT)
-    name = text(attributes.get("agent.name")) or _agent_in_metadata(attributes)
+    name = first_text(attributes, ("agent.name", "gen_ai.agent.name")) or _agent_in_metadata(attributes)
     node = first_text(attributes, ("graph.node.name", "graph.node.id")) if kind is Kind.AGENT else None
     return Facts(
         kind=kind,
@@ -131,8 +131,8 @@ def _langchain_kind(span: Span) -> Kind:
     node = metadata.get("langgraph_node") if is_object(metadata) else None
     if node is None or span.name == metadata.get("lc_agent_name"):
         return Kind.AGENT
-    if span.name != node:
-        return Kind.TOOL
+    if span.name != node:  # a tool, else a function between nodes: ``route_to_active_agent``
+        return Kind.TOOL if "tool.name" in span.attributes else Kind.STEP
     return Kind.STEP if node == "agent" else Kind.AGENT
 
 

@@ -19,6 +19,8 @@ LANGCHAIN = Scope("openinference.instrumentation.langchain")
 def graph(name: str, kind: str = "AGENT", parent: Span | None = None, **metadata: Any) -> Span:
     """A span of a graph."""
     own = {"openinference.span.kind": kind, "metadata": json.dumps(metadata)}
+    if "tool.name" in metadata:
+        own["tool.name"] = metadata.pop("tool.name")
     return span(name, parent=parent, attributes=own, scope=LANGCHAIN)
 
 
@@ -29,7 +31,8 @@ def graph(name: str, kind: str = "AGENT", parent: Span | None = None, **metadata
         ("agent", {"langgraph_node": "agent"}, Kind.STEP),
         ("refund_agent", {"langgraph_node": "refund_agent"}, Kind.AGENT),
         ("order_agent", {"langgraph_node": "node", "lc_agent_name": "order_agent"}, Kind.AGENT),
-        ("ask_agent", {"langgraph_node": "tools"}, Kind.TOOL),
+        ("ask_agent", {"langgraph_node": "tools", "tool.name": "ask_agent"}, Kind.TOOL),
+        ("route_to_active_agent", {"langgraph_node": "__start__"}, Kind.STEP),
     ],
 )
 def test_what_langchain_calls_an_agent(name: str, metadata: dict[str, str], expected: Kind) -> None:
@@ -37,6 +40,14 @@ def test_what_langchain_calls_an_agent(name: str, metadata: dict[str, str], expe
     facts = facts_of(graph(name, **metadata))
     assert facts is not None
     assert facts.kind is expected
+
+
+def test_the_standards_name_comes_before_a_nodes() -> None:
+    """Strands' processor gives every agent the same node."""
+    own = {"openinference.span.kind": "AGENT", "graph.node.id": "strands_agent", "gen_ai.agent.name": "order_agent"}
+    facts = facts_of(span("invoke_agent order_agent", attributes=own))
+    assert facts is not None
+    assert facts.agent == "order_agent"
 
 
 def test_a_named_graph_is_the_agent_of_its_node() -> None:

@@ -64,8 +64,12 @@ def _kind_of_chain(span: Span, kind: Kind) -> Kind:
     agent = _metadata(span.attributes, "lc_agent_name")
     if agent == span.name:
         return Kind.AGENT
-    if _metadata(span.attributes, "langgraph_node") == span.name:
+    node = _metadata(span.attributes, "langgraph_node")
+    if node == span.name:
         return Kind.STEP
+    given = str(span.attributes.get("langfuse.observation.output", "{"))
+    if node is not None and agent is None and given.lstrip()[:1] != "{":
+        return Kind.STEP  # a function between nodes, as ``route_to_active_agent``: a graph gives its state
     return Kind.WORKFLOW if agent is not None else kind
 
 

@@ -169,3 +169,13 @@ def test_a_session_in_metadata_is_json() -> None:
     )
     assert facts is not None
     assert facts.session == "t-0"
+
+
+def test_a_graphs_router_is_no_agent() -> None:
+    """A function that has ``agent`` in its name and gives the name of a node is a step; a graph gives its state."""
+    own = {"langfuse.observation.type": "agent", "langfuse.observation.metadata.langgraph_node": "__start__"}
+    router = facts_of(span("route_to_agent", attributes={**own, "langfuse.observation.output": '"triage_agent"'}))
+    inner = facts_of(span("refund_agent", attributes={**own, "langfuse.observation.output": '{"messages": []}'}))
+    assert router is not None
+    assert inner is not None
+    assert (router.kind, inner.kind) == (Kind.STEP, Kind.AGENT)

@@ -157,8 +157,8 @@ def _model(span: Span, content: Content) -> Facts:
         answer = None  # a stream, before anything came of it
     inputs = _messages(content, "input")
     outputs = _messages(content, "output")
-    if inputs is None and request is not None:
-        inputs = read_messages(request) or None
+    if request is not None and (inputs is None or _has_tool_results(request)):
+        inputs = read_messages(request) or inputs
     if (outputs is None or not any(message.parts for message in outputs)) and answer is not None:
         outputs = answer_messages(answer) or outputs
     if outputs is None and "instructor.response_model" in attributes and answer is not None:
@@ -179,6 +179,16 @@ def _model(span: Span, content: Content) -> Facts:
         marks=content.marks,
         setting=SETTING,
     )
+
+
+def _has_tool_results(request: Any) -> bool:
+    """Whether it is a request to Anthropic with results of tools.
+
+    Several of them in one message are one in JavaScript's flattened messages, the last, and none is told to be an error.
+    """
+    messages = request.get("messages") if is_object(request) else None
+    blocks = [item["content"] for item in messages or () if is_object(item) and isinstance(item.get("content"), list)]
+    return any(is_object(block) and block.get("type") == "tool_result" for found in blocks for block in found)
 
 
 def _messages(content: Content, direction: str) -> tuple[Message, ...] | None:

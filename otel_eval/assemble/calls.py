@@ -8,7 +8,7 @@ from otel_eval.assemble.nodes import Node
 from otel_eval.assemble.tree import Tree
 from otel_eval.conventions.facts import Facts, Kind, fill
 from otel_eval.frozen import frozen
-from otel_eval.interaction import Message, ModelCall, Usage
+from otel_eval.interaction import Message, ModelCall, TextPart, Usage
 
 
 @frozen
@@ -106,6 +106,7 @@ def _by_response(groups: list[list[Node]]) -> list[list[Node]]:
 def _merged(group: list[Node]) -> Call:
     """The content of whichever has it, outermost first; the outermost span with content stands for the call."""
     told = [node for node in group if node.facts is not None and (node.facts.input or node.facts.output)]
+    told.sort(key=lambda node: not _says_something(node.facts))
     ordered = told + [node for node in group if node not in told]
     facts = ordered[0].facts
     assert facts is not None  # a node of the kind MODEL has facts
@@ -113,6 +114,12 @@ def _merged(group: list[Node]) -> Call:
         assert node.facts is not None
         facts = fill(facts, node.facts)
     return Call(node=group[0], facts=facts, spans=tuple(group))
+
+
+def _says_something(facts: Facts | None) -> bool:
+    """Whether what went in is more than a skeleton: with content off, some write messages without anything in them."""
+    parts = [part for message in (facts.input if facts else None) or () for part in message.parts]
+    return any(isinstance(part, TextPart) for part in parts)
 
 
 def usage_of_calls(calls: Iterable[Call]) -> Usage:

@@ -153,6 +153,28 @@ def test_one_model_call_written_by_two_instrumentations_is_one() -> None:
     assert (found.asked, found.reply, len(found.model_calls), found.usage.input_tokens) == ("hi", "hello", 1, 100)
 
 
+def test_a_skeleton_of_messages_gives_way_to_the_messages() -> None:
+    """With content off an outer instrumentation may write messages without anything in them; the inner one has them."""
+    root = agent_span(asked=None, reply=None)
+    bare = {"gen_ai.input.messages": '[{"role": "user", "parts": [{"type": "text"}]}]'}
+    wants = '[{"role": "assistant", "parts": [{"type": "tool_call", "id": "c1", "name": "refund"}]}]'
+    outer = model_span(parent=root, attributes={**bare, "gen_ai.output.messages": wants})
+    call = {"type": "tool_call", "id": "c1", "name": "refund", "arguments": {"order": "o_9"}}
+    inner = model_span(parent=outer, messages=[message("user", "hi")], output=[{"role": "assistant", "parts": [call]}])
+    found = only(
+        [
+            root,
+            outer,
+            inner,
+            tool_span(
+                name="refund", parent=root, arguments=None, result=None, attributes={"gen_ai.tool.call.id": "c1"}
+            ),
+        ]
+    )
+    assert found.asked == "hi"
+    assert [call.arguments for call in found.tool_calls] == [{"order": "o_9"}]
+
+
 def test_an_agents_own_total_is_not_added_to_its_calls() -> None:
     """Usage on the agent's span is the sum of what is below; alone, it is all there is."""
     root = agent_span(attributes={"gen_ai.usage.input_tokens": 300})

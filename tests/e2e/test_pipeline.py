@@ -72,7 +72,8 @@ def configuration(grpc: int, http: int, verdicts: str, folder: Path, model: str)
         },
         "exporters": {"otlp": {"endpoint": verdicts}},
         "storage": {"directory": str(folder / "otel-eval-data")},
-        "completion": {"settle": "3s", "settle_across_processes": "5s"},  # a busy machine may hold a span back for a second
+        # A busy machine may hold a span back for a second.
+        "completion": {"settle": "3s", "settle_across_processes": "5s"},
         "emit": {"metrics_interval": "1s"},
         "judge_models": {
             "default": {

@@ -152,7 +152,9 @@ class Pipeline:
                 await self._reopen(trace_id)
         if not late:
             return nodes, notes
-        self._drop("late", sum(node.trace_id in late for node in nodes))
+        left = [node for node in nodes if node.trace_id in late]
+        self._drop("own", sum(node.left_out for node in left))  # verdicts that came back in the agent's own trace
+        self._drop("late", sum(not node.left_out for node in left))
         return (
             [node for node in nodes if node.trace_id not in late],
             [note for note in notes if note.trace_id not in late],

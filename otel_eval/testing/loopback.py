@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import abc
+import asyncio
 import contextlib
 import select
 import socket
@@ -10,7 +12,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import Any, Self
 
 _POLL_SECONDS = 0.02
 
@@ -34,6 +36,30 @@ class HttpResponse:
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
     body: bytes | Iterable[bytes] = b""
+
+
+class Startable(abc.ABC):
+    """Something with a start and a stop, as a context manager, sync and async."""
+
+    @abc.abstractmethod
+    def start(self) -> None: ...
+
+    @abc.abstractmethod
+    def stop(self) -> None: ...
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.stop()
+
+    async def __aenter__(self) -> Self:
+        self.start()
+        return self
+
+    async def __aexit__(self, *exception: object) -> None:
+        await asyncio.to_thread(self.stop)
 
 
 class LoopbackServer:

@@ -11,7 +11,6 @@ A script is one *step* for every request, a function from the request to a step,
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import itertools
 import json
@@ -19,11 +18,10 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from types import TracebackType
 from typing import Any, TypeAlias
 
 from otel_eval.testing.arrivals import Arrivals
-from otel_eval.testing.loopback import HttpRequest, HttpResponse, LoopbackServer
+from otel_eval.testing.loopback import HttpRequest, HttpResponse, LoopbackServer, Startable
 from otel_eval.testing.models import as_text
 
 
@@ -128,7 +126,7 @@ class _State:
     taken: int = 0
 
 
-class ScriptedModel:
+class ScriptedModel(Startable):
     """The server. A context manager, sync and async; ``base_url`` ends in ``/v1``.
 
     ``unsupported`` are the response formats (``json_schema``, ``json_object``) that it refuses with 400.
@@ -184,24 +182,6 @@ class ScriptedModel:
     def stop(self) -> None:
         """Be down: connections are refused until :meth:`start`."""
         self._server.stop()
-
-    def __enter__(self) -> ScriptedModel:
-        self.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.stop()
-
-    async def __aenter__(self) -> ScriptedModel:
-        self.start()
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await asyncio.to_thread(self.stop)
 
     def _respond(self, http: HttpRequest) -> HttpResponse:
         if not http.path.split("?")[0].endswith("/chat/completions"):

@@ -9,13 +9,11 @@ Traces, logs and metrics, over gRPC (``endpoint``) and HTTP (``http_endpoint``),
 
 from __future__ import annotations
 
-import asyncio
 import gzip
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Any
 
 import grpc
@@ -26,7 +24,7 @@ from opentelemetry.proto.collector.trace.v1 import trace_service_pb2
 
 from otel_eval.signals import LogRecord, Span
 from otel_eval.testing.arrivals import Arrivals
-from otel_eval.testing.loopback import HttpRequest, HttpResponse, LoopbackServer
+from otel_eval.testing.loopback import HttpRequest, HttpResponse, LoopbackServer, Startable
 from otel_eval.testing.metrics import Point, points_of
 from otel_eval.testing.otlp import logs_of, spans_of
 
@@ -87,7 +85,7 @@ _SERVICES = (
 )  # fmt: skip
 
 
-class Sink:
+class Sink(Startable):
     """The endpoint. A context manager, sync and async. What it took stays readable after it stopped."""
 
     def __init__(self) -> None:
@@ -185,24 +183,6 @@ class Sink:
             self._grpc.stop(grace=None).wait()
             self._grpc = None
         self._http.stop()
-
-    def __enter__(self) -> Sink:
-        self.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.stop()
-
-    async def __aenter__(self) -> Sink:
-        self.start()
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await asyncio.to_thread(self.stop)
 
     def _contents(self) -> str:
         kinds = sorted({record.event_name for record in self.logs})

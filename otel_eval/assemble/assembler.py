@@ -41,7 +41,7 @@ def assemble(
 def assemble_nodes(nodes: Iterable[Node], notes: Iterable[Note] = ()) -> tuple[Interaction, ...]:
     """As :func:`assemble`, from what :func:`observe` and :func:`join` kept.
 
-    Give all nodes of a trace; and all traces of a bare loop together (see :func:`otel_eval.assemble.evidence.tie_keys`).
+    Give all nodes of a trace; and all traces of a bare loop together (see :func:`otel_eval.assemble.ties.ties`).
     """
     by_trace: dict[str, list[Node]] = {}
     for node in telling(unique(nodes, notes)):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from otel_eval.assemble.assembler import assemble
@@ -19,10 +19,13 @@ class Observation:
     notes: tuple[str, ...] = ()
 
 
-def observe(evidence: Evidence) -> Observation:
-    """The attempt's Interaction by the same assembler as everywhere; several agents in a row are taken as one."""
+def observe(evidence: Evidence, keep: Collection[str] = ()) -> Observation:
+    """The attempt's Interaction by the same assembler as everywhere; several agents in a row are taken as one.
+
+    ``keep``: names of attributes of agents' spans that it is to have as they stand (roles go by them).
+    """
     notes = _notes(evidence)
-    interactions = assemble(tuple(evidence.spans), tuple(evidence.logs))
+    interactions = assemble(tuple(evidence.spans), tuple(evidence.logs), keep)
     topmost = [interaction for interaction in interactions if interaction.parent_id is None]
     if not topmost:
         return Observation(missing=_no_agent(evidence), notes=notes)

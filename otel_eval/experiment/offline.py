@@ -45,9 +45,7 @@ async def judge(
 async def _judge(
     interaction: Interaction, configured: Configured, unsampled: bool, isolation: Isolation
 ) -> tuple[Interaction, tuple[EvaluationRecord, ...], tuple[Decision, ...]]:
-    roles = () if configured.bindings is None else configured.bindings.roles(interaction)
-    if roles:
-        interaction = replace(interaction, role=roles[0])
+    interaction = configured.with_role(interaction)
     decisions = configured.decide(interaction)
     wanted = (Reason.EVALUATED, Reason.SAMPLED_OUT) if unsampled else (Reason.EVALUATED,)
     evaluators = [configured.evaluators[each.evaluator] for each in decisions if each.reason in wanted]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from otel_eval.evaluators.contract import Evaluator
@@ -22,6 +22,8 @@ class Configured:
     judges: Judges | None = None
     only: frozenset[str] | None = None
     evaluator_timeout: float = 60.0
+    role_attributes: frozenset[str] = frozenset()
+    """The attributes of agents' spans that roles are matched by: what Interactions must be put together with."""
 
     @classmethod
     def of(cls, config: Any, *, only: frozenset[str] | None = None) -> Configured:
@@ -40,7 +42,13 @@ class Configured:
             build_judges(read),
             only,
             read.dispatch.evaluator_timeout,
+            read.role_attributes,
         )
+
+    def with_role(self, interaction: Interaction) -> Interaction:
+        """The Interaction with the first role that its agent has, as it is recorded live."""
+        roles = () if self.bindings is None else self.bindings.roles(interaction)
+        return replace(interaction, role=roles[0]) if roles else interaction
 
     def bound_to(self, interaction: Interaction) -> tuple[Evaluator, ...]:
         """The evaluators that are bound to this agent. Sampling is for live traffic: an experiment judges every attempt."""

@@ -92,10 +92,11 @@ class Run:
             await source.settle(watching, failed=answered.failure is not None)
         finally:
             evidence = source.release(watching)
-        seen = observe(evidence)
+        seen = observe(evidence, self._configured.role_attributes)
         judged = None
         if seen.interaction is not None:
             judged = as_judged(seen.interaction, job.case.command, answered.reply, attempt.session_id)
+            judged = self._configured.with_role(judged)
         evaluators, clash = self._bound_evaluators(job.case, judged)
         stopped = _stopped(answered, judged, lambda: seen.missing or source.no_telemetry(attempt, evidence))
         results: tuple[Result, ...] = ()

@@ -63,6 +63,40 @@ def test_load_evaluators_gives_them_for_any_agent(tmp_path):
     ]  # fmt: skip
 
 
+BY_ATTRIBUTE = """
+roles:
+  gold: {attributes: {tenant.tier: gold}}
+evaluators:
+  for-gold:
+    check: {reply_should_contain: you said}
+    agent_roles: [gold]
+"""
+
+
+class TieredShop(Shop):
+    """One whose spans say for which customers it works."""
+
+    def __init__(self, tier):
+        super().__init__()
+        self.tier = tier
+
+    def __call__(self, command):
+        with self.invocation(command, f"You said: {command}") as span:
+            span.set_attribute("tenant.tier", self.tier)
+            span.set_attribute("not.asked.for", "x")
+        return f"You said: {command}"
+
+
+@pytest.mark.parametrize(("tier", "role", "judged"), [("gold", "gold", ["for-gold"]), ("silver", None, [])])
+def test_roles_go_by_attributes_of_the_agents_span_as_they_do_live(tier, role, judged):
+    """The attributes that roles ask for are on the Interaction, no others; the role binds, and is written on it."""
+    report = run(TieredShop(tier), parse(BY_ATTRIBUTE))
+    [attempt] = report.attempts
+    assert [result.evaluator.id for result in attempt.results] == judged
+    assert attempt.interaction.attributes == {"tenant.tier": tier}
+    assert attempt.interaction.role == role
+
+
 def test_mistakes_in_the_configuration_are_told_before_anything_runs():
     """ConfigError, as everywhere."""
     shop = Shop()

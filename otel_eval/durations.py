@@ -20,6 +20,12 @@ _NANOSECONDS = {
 }
 _PART = re.compile(r"([0-9]+(?:\.[0-9]+)?)(ns|us|ms|s|m|h|d)")
 _WHOLE = re.compile(rf"(?:{_PART.pattern})+")
+LONGEST_NS = 2**63 - 1
+"""292 years: what the collector's notation can say, and what a database's integer holds."""
+
+
+class TooLong(ValueError):
+    """A duration, and more than 292 years of it."""
 
 
 def parse_duration(text: str) -> float:
@@ -28,11 +34,18 @@ def parse_duration(text: str) -> float:
 
 
 def parse_duration_ns(text: str) -> int:
-    """The duration in whole nanoseconds. Raises ValueError as :func:`parse_duration` does."""
+    """The duration in whole nanoseconds. Raises ValueError as :func:`parse_duration` does, TooLong for more than 292 years."""
     compact = text.strip()
     if not _WHOLE.fullmatch(compact):
-        raise ValueError(f"{text!r} is not a duration: write it with its unit, as 250ms, 2s, 10m, 1h or 7d")
-    return int(sum(Decimal(number) * _NANOSECONDS[unit] for number, unit in _PART.findall(compact)))
+        raise ValueError(f"{_shown(text)} is not a duration: write it with its unit, as 250ms, 2s, 10m, 1h or 7d")
+    nanoseconds = int(sum(Decimal(number) * _NANOSECONDS[unit] for number, unit in _PART.findall(compact)))
+    if nanoseconds > LONGEST_NS:
+        raise TooLong(f"{_shown(text)} is too long for a duration: the longest is 292 years (106751d)")
+    return nanoseconds
+
+
+def _shown(text: str) -> str:
+    return repr(text if len(text) <= 40 else f"{text[:39]}…")
 
 
 def format_duration(seconds: float) -> str:

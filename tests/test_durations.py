@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from otel_eval.durations import format_duration, format_duration_ns, parse_duration, parse_duration_ns
+from otel_eval.durations import TooLong, format_duration, format_duration_ns, parse_duration, parse_duration_ns
 
 
 @pytest.mark.parametrize(
@@ -36,6 +36,14 @@ def test_anything_else_is_refused(text: str) -> None:
     """The error shows what was given and how to write one."""
     with pytest.raises(ValueError, match="is not a duration: write it with its unit, as 250ms, 2s"):
         parse_duration(text)
+
+
+def test_what_is_longer_than_an_integer_of_nanoseconds_is_refused() -> None:
+    """292 years; told without repeating a text of any length."""
+    assert parse_duration_ns("106751d") == 106751 * 86_400 * 10**9
+    with pytest.raises(TooLong, match="the longest is 292 years") as caught:
+        parse_duration("9" * 5000 + "d")
+    assert len(str(caught.value)) < 150
 
 
 @given(st.integers(0, 10**18))

@@ -7,7 +7,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
-from otel_eval.config.values import Flag, Odd, Ratio, Section, Text, Texts, refuse
+from otel_eval.config.numbers import Ratio, Votes
+from otel_eval.config.values import Flag, Section, SomeTexts, Text, Texts, refuse
 
 KINDS = ("check", "builtin", "judge", "label_judge", "use")
 BUILTINS = ("toxicity", "summarization", "hallucination")
@@ -35,9 +36,9 @@ class Binding(Section):
     """Whether Interactions are judged whose agent span never came."""
     nested: Flag = False
     """Whether `*` and roles reach the Interactions of sub-agents; entries that name agents always do."""
-    service: Texts | None = None
+    service: SomeTexts | None = None
     """Only Interactions of these services (`service.name`, globs allowed)."""
-    environment: Texts | None = None
+    environment: SomeTexts | None = None
     """Only Interactions of these environments (`deployment.environment.name`, globs allowed)."""
 
 
@@ -70,7 +71,7 @@ class JudgeSpec(Section):
     """Fields without which there is nothing to judge: a gap in one makes it inconclusive."""
     include: tuple[Literal["system", "history"], ...] = ()
     """Further sections for the judge to see."""
-    votes: Odd = 1
+    votes: Votes = 1
     """How often the judge is asked; the low median counts."""
     system: Text | None = None
     """A system message of your own; the reply format is always appended."""
@@ -81,9 +82,9 @@ class JudgeSpec(Section):
 class Labels(Section):
     """What the judge's labels mean, compared trimmed and in lower case."""
 
-    passed: Annotated[Texts, Field(alias="pass")]
+    passed: Annotated[SomeTexts, Field(alias="pass")]
     """The label, or labels, that pass."""
-    failed: Annotated[Texts, Field(alias="fail")]
+    failed: Annotated[SomeTexts, Field(alias="fail")]
     """The label, or labels, that fail."""
 
 
@@ -97,7 +98,7 @@ class LabelJudgeSpec(Section):
     labels: Labels
     requires: tuple[REQUIRABLE, ...] = ()
     """Fields without which there is nothing to judge: a gap in one makes it inconclusive."""
-    votes: Odd = 1
+    votes: Votes = 1
     """How often the judge is asked; the majority counts."""
 
 
@@ -142,7 +143,7 @@ class EvaluatorEntry(Section):
     """An evaluator of your own, by import path, or by its name among the entry points `otel_eval.evaluators`."""
     options: dict[str, Any] = Field(default_factory=dict)
     """With `use`: keyword arguments for a class or a factory."""
-    votes: Odd = 1
+    votes: Votes = 1
     """With `builtin`: how often the judge is asked; the majority counts."""
     judge_model: Text | None = None
     """An entry of `judge_models`, or any litellm name; `default` without it. With `use`, for evaluators that have a method

@@ -86,10 +86,15 @@ def _definition(path: Path, entry: dict[str, Any]) -> Iterator[Fault]:
 
 def _judge_model(tree: Any, path: Path, entry: dict[str, Any]) -> Iterator[Fault]:
     name, models = entry.get("judge_model"), _mapping(tree, "judge_models")
-    if not isinstance(name, str) or name in models or name == "default" or "/" in name or price_known(name):
-        return
-    message = f"no such judge model{close(name, models) or ';'} declared under judge_models: {listed(models)}"
-    yield Fault((*path, "judge_model"), f"{message}; or a litellm name, as openai/gpt-4o-mini")
+    if name != "default":
+        yield from _model_named((*path, "judge_model"), name, models)
+
+
+def _model_named(path: Path, name: Any, models: dict[str, Any]) -> Iterator[Fault]:
+    """The fault of a name that is neither an entry's nor a model's that litellm could know."""
+    if isinstance(name, str) and name.strip() and name not in models and "/" not in name and not price_known(name):
+        message = f"no such judge model{close(name, models) or ';'} declared under judge_models: {listed(models)}"
+        yield Fault(path, f"{message}; or a litellm name, as openai/gpt-4o-mini")
 
 
 def _labels(path: Path, entry: dict[str, Any]) -> Iterator[Fault]:
@@ -124,12 +129,28 @@ def _roles(tree: Any) -> Iterator[Fault]:
 
 def _models(tree: Any) -> Iterator[Fault]:
     for name, model in _mapping(tree, "judge_models").items():
-        if not isinstance(model, dict) or not isinstance(model.get("model"), str):
+        if not isinstance(model, dict):
+            continue
+        yield from _fallbacks(tree, name, model)
+        if not isinstance(model.get("model"), str):
             continue
         budget, price = model.get("daily_budget_usd"), model.get("price_per_million_tokens")
         if budget is not None and price is None and not price_known(model["model"]):
             message = f"a budget in dollars needs a price, and none is known for {model['model']!r}"
             yield Fault(("judge_models", name, "daily_budget_usd"), f"{message}: give price_per_million_tokens")
+
+
+def _fallbacks(tree: Any, name: str, model: dict[str, Any]) -> Iterator[Fault]:
+    """Two entries may stand in for each other, since fallbacks are not followed further; none stands in for itself."""
+    given, models = model.get("fallbacks"), _mapping(tree, "judge_models")
+    for index, fallback in enumerate(given if isinstance(given, list) else ()):
+        path: Path = ("judge_models", name, "fallbacks", index)
+        if isinstance(fallback, str) and fallback in (name, model.get("model")):
+            yield Fault(path, f"{fallback!r} is the model itself: when it is down, so is its fallback")
+        elif isinstance(fallback, str) and fallback in (given or ())[:index]:
+            yield Fault(path, f"{fallback!r} is named twice")
+        else:
+            yield from _model_named(path, fallback, models)
 
 
 def _listening(tree: Any) -> Iterator[tuple[str, str]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -90,7 +90,7 @@ def _set_aside(document: Document, expansion: Expansion) -> dict[str, tuple[Mist
     for name, entry in _entries(tree, "evaluators"):
         if entry.get("enabled") in (False, "false") and _take_unset(expansion, ("evaluators", name)):
             del tree["evaluators"][name]
-    used = set(_used_models(entry for _, entry in _entries(tree, "evaluators")))
+    used = _used_models(tree)
     for name, _ in _entries(tree, "judge_models"):
         if name not in used and (unset := _take_unset(expansion, ("judge_models", name))):
             del tree["judge_models"][name]
@@ -105,14 +105,24 @@ def _entries(tree: Any, section: str) -> list[tuple[str, dict[str, Any]]]:
     return [(name, entry) for name, entry in found.items() if isinstance(entry, dict)]
 
 
-def _used_models(evaluators: Iterable[dict[str, Any]]) -> Iterable[Any]:
-    for entry in evaluators:
-        if entry.get("enabled") in (False, "false"):
-            continue
-        if entry.get("judge_model") is not None:
-            yield entry["judge_model"]
-        elif any(entry.get(kind) is not None for kind in ("builtin", "judge", "label_judge")):
-            yield "default"
+def _used_models(tree: Any) -> set[str]:
+    """The judge models that evaluators ask, with those that stand in for them."""
+    asked = {name for _, entry in _entries(tree, "evaluators") if (name := _asked_model(entry)) is not None}
+    spare: set[str] = set()
+    for name, model in _entries(tree, "judge_models"):
+        if name in asked and isinstance(model.get("fallbacks"), list):
+            spare.update(fallback for fallback in model["fallbacks"] if isinstance(fallback, str))
+    return asked | spare
+
+
+def _asked_model(evaluator: dict[str, Any]) -> str | None:
+    if evaluator.get("enabled") in (False, "false"):
+        return None
+    named = evaluator.get("judge_model")
+    if named is not None:
+        return named if isinstance(named, str) else None
+    asks = any(evaluator.get(kind) is not None for kind in ("builtin", "judge", "label_judge"))
+    return "default" if asks else None
 
 
 def _take_unset(expansion: Expansion, above: Path) -> dict[Path, str]:

@@ -29,7 +29,16 @@ _LONGEST = 60
 def translate(error: ValidationError, document: Document, root: type[Section]) -> list[Mistake]:
     """One mistake for each of pydantic's errors. ``document`` holds the values as they were written."""
     found = error.errors(include_url=False, include_input=False)
-    return [document.mistake(item["loc"], _message(item, document, root)) for item in found]
+    return [_mistake(item, document, root) for item in found]
+
+
+def _mistake(item: Any, document: Document, root: type[Section]) -> Mistake:
+    path: Path = item["loc"]
+    if path[-1:] == ("[key]",) and not has(document.value, path):  # pydantic's way to say that the key itself is wrong
+        return document.mistake(
+            path[:-1], f"found that key; allowed: {item.get('ctx', {}).get('allowed', item['msg'])}"
+        )
+    return document.mistake(path, _message(item, document, root))
 
 
 def close(name: str, known: Iterable[str]) -> str:

@@ -11,7 +11,8 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from otel_eval.config.model import Config
-from otel_eval.config.values import DURATION_PATTERN, Duration, Section
+from otel_eval.config.numbers import DURATION_PATTERN, DurationText
+from otel_eval.config.values import Section
 from otel_eval.durations import format_duration
 from otel_eval.evaluators.from_config import check_schema
 
@@ -139,7 +140,7 @@ def _default(info: FieldInfo) -> str:
 
 def _is_duration(info: FieldInfo) -> bool:
     """Whether the field's validator is that of durations."""
-    return any(item in info.metadata for item in get_args(Duration)[1:])
+    return any(getattr(item, "json_schema_input_type", None) is DurationText for item in info.metadata)
 
 
 def _doc(section: str) -> str:

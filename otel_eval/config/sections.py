@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, SecretStr
 
+from otel_eval.config.numbers import Duration, Period, Timeout, whole, within
 from otel_eval.config.values import (
-    Count,
-    Duration,
     Endpoint,
     Flag,
+    HeaderName,
     ListenAddress,
     MarkerName,
     Regex,
@@ -25,6 +26,12 @@ def _long_enough(key: SecretStr) -> SecretStr:
     if len(key.get_secret_value().strip()) < 16:
         raise refuse("a secret of 16 characters or more")
     return key
+
+
+def _ledger_url(url: SecretStr) -> SecretStr:
+    if re.match(r"(?:sqlite|postgres(?:ql)?)(?:\+\w+)?://", url.get_secret_value()) is None:
+        raise refuse("a URL of SQLite or PostgreSQL, as sqlite:///ledger.db or postgresql://user@host/name")
+    return url
 
 
 MEBIBYTE = 1024 * 1024
@@ -64,7 +71,7 @@ class Listener(Section):
 
     enabled: Flag = True
     """`false` listens on HTTP or gRPC alone."""
-    max_message_bytes: Count = 64 * MEBIBYTE
+    max_message_bytes: Annotated[int, whole(1024, 2**31 - 1)] = 64 * MEBIBYTE
     """The largest request, after decompression; a larger one is refused before it is expanded."""
     tls: ServerTls | None = None
     """Plain text without it."""
@@ -105,12 +112,12 @@ class OtlpDestination(Section):
     """`http://collector:4317`, `https://…` or `host:port`."""
     protocol: Literal["grpc", "http/protobuf"] = "grpc"
     """How to speak to it."""
-    headers: dict[str, Secret] = Field(default_factory=dict)
+    headers: dict[HeaderName, Secret] = Field(default_factory=dict)
     """Sent with every request; their values are secrets."""
     tls: ClientTls = ClientTls()
     compression: Literal["gzip", "none"] = "gzip"
     """Compression of requests."""
-    timeout: Duration = 10.0
+    timeout: Timeout = 10.0
     """How long one export may take before it is tried again."""
 
 
@@ -136,7 +143,7 @@ class Storage(Section):
     directory: Text = "./otel-eval-data"
     """Made with mode 0700 where there is none. One of our own that others may enter is closed to them; one that holds other
     files and that others may enter is refused."""
-    max_journal_bytes: Count = 1024 * MEBIBYTE
+    max_journal_bytes: Annotated[int, whole(MEBIBYTE, 2**50)] = 1024 * MEBIBYTE
     """Acknowledged telemetry not yet put together, or not yet forwarded; above it senders are asked to come back later."""
 
 
@@ -151,7 +158,7 @@ class LoopGuard(Section):
 class Ledger(Section):
     """Where Interactions and evaluation records are kept."""
 
-    url: Secret | None = None
+    url: Annotated[Secret, AfterValidator(_ledger_url)] | None = None
     """An SQLAlchemy URL; else an SQLite file `ledger.db` in `storage.directory`. A secret, as it may hold a password."""
 
 
@@ -162,9 +169,9 @@ class Completion(Section):
     """Quiet after the agent span, where nothing is missing and all spans came from one process."""
     settle_across_processes: Duration = 7.0
     """The same where several processes took part: their SDKs export every 5 s."""
-    idle: Duration = 300.0
+    idle: Period = 300.0
     """Quiet after which a trace with a parent that never came is put together all the same."""
-    max_age: Duration = 3600.0
+    max_age: Period = 3600.0
     """The longest that an Interaction is kept open after its last activity."""
     late_window: Duration = 900.0
     """How long late spans still make a new revision."""
@@ -173,11 +180,11 @@ class Completion(Section):
 class Dispatch(Section):
     """How evaluations are run."""
 
-    max_concurrency: Count = 32
+    max_concurrency: Annotated[int, whole(1, 10_000)] = 32
     """Evaluations that ask a model and run at the same time, over all judge models."""
     max_wait: Duration = 3600.0
     """How long the backlog of a judge model that is down is kept before it ends inconclusive."""
-    evaluator_timeout: Duration = 60.0
+    evaluator_timeout: Timeout = 60.0
     """How long one custom evaluator (`use:`) may take."""
     shutdown_grace: Duration = 10.0
     """How long running evaluations may finish when the server stops; the others are kept and resumed."""
@@ -191,11 +198,11 @@ class Emit(Section):
     child_within: Duration = 300.0
     """Up to this long after the Interaction's end an evaluation span is a child of the agent span; later it gets a trace
     of its own with a link."""
-    max_agents: Count = 200
+    max_agents: Annotated[int, whole(1, 10_000)] = 200
     """Distinct agent names in metric labels; the rest is `other`."""
     content: Flag = True
     """Whether explanations and the judge's messages are exported; the ledger keeps them either way."""
-    metrics_interval: Duration = 15.0
+    metrics_interval: Annotated[float, within("100ms", "1h")] = 15.0
     """How often metrics are exported."""
 
 

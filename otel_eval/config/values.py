@@ -1,21 +1,18 @@
 """The kinds of values that the configuration is made of, each with the words for what is allowed.
 
-A value that came from an environment variable is text, so numbers and booleans are also read from text. Nothing is
-read as something else beyond that: ``true`` is not 1, 10 is not "10 %", 30 is no duration.
+A value that came from an environment variable is text, so booleans are also read from text. Nothing is read as something
+else beyond that: ``true`` is not 1. Numbers and durations are in ``numbers.py``.
 """
 
 from __future__ import annotations
 
-import math
+import ipaddress
 import re
-from collections.abc import Callable
 from typing import Annotated, Any
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, model_validator
 from pydantic_core import PydanticCustomError
-
-from otel_eval.durations import parse_duration
 
 
 class Section(BaseModel):
@@ -36,59 +33,6 @@ class Section(BaseModel):
 def refuse(allowed: str) -> PydanticCustomError:
     """The error that is told as ``found …; allowed: <allowed>``."""
     return PydanticCustomError("allowed", "{allowed}", {"allowed": allowed})
-
-
-def _number(value: Any) -> float | None:
-    """The number that it is, or that its text says; None where it is none (a boolean, NaN, infinity, other text)."""
-    if isinstance(value, str):
-        try:
-            value = float(value)
-        except ValueError:
-            return None
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        return None
-    return value
-
-
-def _duration(value: Any) -> float:
-    if not isinstance(value, str):
-        raise refuse("a duration with its unit, as 250ms, 2s or 10m")
-    try:
-        return parse_duration(value)
-    except ValueError:
-        raise refuse("a duration with its unit, as 250ms, 2s or 10m") from None
-
-
-def _ratio(value: Any) -> float:
-    if isinstance(value, str) and value.strip().endswith("%"):
-        percent = _number(value.strip().removesuffix("%"))
-        hint = "" if percent is None or not 0 <= percent <= 100 else f" (write {percent / 100:g})"
-        raise refuse(f"a ratio from 0 to 1{hint}")
-    number = _number(value)
-    if number is None:
-        raise refuse("a ratio from 0 to 1")
-    if 1 < number <= 100:
-        raise refuse(f"a ratio from 0 to 1 ({number:g} is not {number:g} %: write {number / 100:g})")
-    if not 0 <= number <= 1:
-        raise refuse("a ratio from 0 to 1")
-    return float(number)
-
-
-def _whole(minimum: int, odd: bool = False) -> Callable[[Any], int]:
-    def check(value: Any) -> int:
-        number = _number(value)
-        if number is None or number != int(number) or number < minimum or (odd and not int(number) % 2):
-            raise refuse(f"{'an odd' if odd else 'a whole'} number, {minimum} or more")
-        return int(number)
-
-    return check
-
-
-def _amount(value: Any) -> float:
-    number = _number(value)
-    if number is None or number < 0:
-        raise refuse("a number, 0 or more")
-    return float(number)
 
 
 def _flag(value: Any) -> bool:
@@ -115,15 +59,26 @@ def _listen_address(value: Any) -> str:
 
 
 def _endpoint(value: Any) -> str:
-    if isinstance(value, str) and (("://" not in value and split_address(value)) or _is_http_url(value)):
+    if isinstance(value, str) and (_is_http_url(value) if "://" in value else (split_address(value) or ("", 0))[1]):
         return value
     raise refuse("where to send, as http://collector:4317, https://… or host:port")
+
+
+def _http_url(value: Any) -> str:
+    if isinstance(value, str) and _is_http_url(value):
+        return value
+    raise refuse("a URL, as https://gateway.example/v1 or http://127.0.0.1:11434")
+
+
+_LONGEST_HOST = 253
+"""Source: RFC 1035, 2.3.4."""
 
 
 def _is_http_url(value: str) -> bool:
     try:
         url = urlsplit(value)
-        return url.scheme in ("http", "https") and bool(url.hostname) and (url.port is None or url.port > 0)
+        sound = re.search(r"\s", value) is None and 0 < len(url.hostname or "") <= _LONGEST_HOST
+        return sound and url.scheme in ("http", "https") and (url.port is None or url.port > 0)
     except ValueError:
         return False
 
@@ -131,9 +86,11 @@ def _is_http_url(value: str) -> bool:
 def _regex(value: Any) -> str:
     text = _text(value)
     try:
-        re.compile(text)
+        expression = re.compile(text)
     except re.error as error:
         raise refuse(f"a regular expression ({error})") from None
+    if expression.search("") is not None:
+        raise refuse("a regular expression that does not match nothing at all: its marker would stand everywhere")
     return text
 
 
@@ -146,29 +103,26 @@ def _marker_name(value: Any) -> str:
 def split_address(address: str) -> tuple[str, int] | None:
     """Host and port of ``host:port`` or ``[::1]:port``; None where it is not that."""
     match = re.fullmatch(r"(?:\[(?P<six>[0-9A-Fa-f:.%]+)\]|(?P<host>[^\s:/\[\]]+)):(?P<port>\d{1,5})", address)
-    if match is None or int(match["port"]) > 65535:
+    if match is None or int(match["port"]) > 65535 or len(match["host"] or "") > _LONGEST_HOST:
+        return None
+    if match["six"] is not None and not _is_address(match["six"].partition("%")[0]):
         return None
     return match["six"] or match["host"], int(match["port"])
 
 
-DURATION_PATTERN = r"^([0-9]+(\.[0-9]+)?(ns|us|ms|s|m|h|d))+$"
-"""What a JSON schema says of a duration; also the mark by which its default is written as one."""
+def _is_address(text: str) -> bool:
+    try:
+        ipaddress.ip_address(text)
+    except ValueError:
+        return False
+    return True
 
-_DurationText = Annotated[str, Field(pattern=DURATION_PATTERN, examples=["250ms", "2s", "10m"])]
-_RatioNumber = Annotated[float, Field(ge=0, le=1)]
 
-Duration = Annotated[float, BeforeValidator(_duration, json_schema_input_type=_DurationText)]
-"""Seconds; written with a unit."""
-Ratio = Annotated[float, BeforeValidator(_ratio, json_schema_input_type=_RatioNumber)]
-Count = Annotated[int, BeforeValidator(_whole(1), json_schema_input_type=Annotated[int, Field(ge=1)])]
-CountOrNone = Annotated[int, BeforeValidator(_whole(0), json_schema_input_type=Annotated[int, Field(ge=0)])]
-"""A whole number where 0 is one."""
-Odd = Annotated[int, BeforeValidator(_whole(1, odd=True), json_schema_input_type=Annotated[int, Field(ge=1)])]
-Amount = Annotated[float, BeforeValidator(_amount, json_schema_input_type=Annotated[float, Field(ge=0)])]
 Flag = Annotated[bool, BeforeValidator(_flag, json_schema_input_type=bool)]
 Text = Annotated[str, BeforeValidator(_text, json_schema_input_type=Annotated[str, Field(min_length=1)])]
 ListenAddress = Annotated[str, BeforeValidator(_listen_address, json_schema_input_type=str)]
 Endpoint = Annotated[str, BeforeValidator(_endpoint, json_schema_input_type=str)]
+HttpUrl = Annotated[str, BeforeValidator(_http_url, json_schema_input_type=str)]
 Regex = Annotated[
     str, BeforeValidator(_regex, json_schema_input_type=Annotated[str, Field(json_schema_extra={"format": "regex"})])
 ]
@@ -177,16 +131,39 @@ MarkerName = Annotated[str, BeforeValidator(_marker_name, json_schema_input_type
 
 
 def _secret(value: Any) -> Any:
-    return value if isinstance(value, SecretStr) else _text(value)
+    if isinstance(value, SecretStr):
+        return value
+    text = _text(value)
+    if any(char < " " or char == "\x7f" for char in text):
+        raise refuse("text on one line (a line break at its end? it cannot stand in a header)")
+    return text
 
 
 Secret = Annotated[SecretStr, BeforeValidator(_secret, json_schema_input_type=str)]
 """Text that never shows in a log, a repr, an error or a dump; ``.get_secret_value()`` gives it."""
 
 
+def _header_name(value: Any) -> str:
+    if isinstance(value, str) and re.fullmatch(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", value):
+        return value
+    raise refuse("the name of a header: letters, digits and dashes")
+
+
+HeaderName = Annotated[str, BeforeValidator(_header_name, json_schema_input_type=str)]
+"""Source: RFC 9110, 5.6.2 (token)."""
+
+
 def _texts(value: Any) -> Any:
     return [value] if isinstance(value, str) else value
 
 
+def _some(value: tuple[str, ...]) -> tuple[str, ...]:
+    if not value:
+        raise refuse("one text or more: an empty list matches nothing")
+    return value
+
+
 Texts = Annotated[tuple[Text, ...], BeforeValidator(_texts, json_schema_input_type=str | list[str])]
 """One text, or a list of them."""
+SomeTexts = Annotated[Texts, AfterValidator(_some)]
+"""One text, or a list of one or more."""

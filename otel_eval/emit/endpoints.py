@@ -24,7 +24,10 @@ def same_listener(endpoint: str, listeners: Iterable[str]) -> bool:
 def split(address: str) -> tuple[str, int]:
     """Host and port of ``http://host:port/path``, ``host:port``, ``[::1]:4317``, ``:4317`` or ``host``."""
     with_scheme = address if "://" in address else f"//{address}"
-    parts = urlsplit(with_scheme)
+    try:
+        parts = urlsplit(with_scheme)
+    except ValueError:  # no address at all: whoever connects to it says so
+        return address, 4317
     try:
         port = parts.port
     except ValueError:
@@ -54,7 +57,7 @@ def _addresses(host: str) -> set[ipaddress.IPv4Address | ipaddress.IPv6Address]:
         pass
     try:
         found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
-    except OSError:
+    except (OSError, UnicodeError):  # UnicodeError: longer than a name can be
         return set()
     return {_plain(str(entry[4][0])) for entry in found}
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import abc
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
-from otel_eval.durations import format_duration_ns, parse_duration_ns
+from otel_eval.durations import LONGEST_NS, format_duration_ns, parse_duration_ns
 from otel_eval.evaluators.contract import EvaluationContext
 from otel_eval.evaluators.errors import EvaluatorDefinitionError
 from otel_eval.evaluators.evidence import Decided, forbidding, lacking_of
@@ -164,7 +163,7 @@ def _duration_ns(duration: object) -> int:
             nanoseconds = parse_duration_ns(duration)
         except ValueError as error:
             raise EvaluatorDefinitionError(f"should_reply_within: {error}") from None
-    elif isinstance(duration, bool) or not isinstance(duration, int | float) or not math.isfinite(duration):
+    elif isinstance(duration, bool) or not isinstance(duration, int | float) or not abs(duration) < LONGEST_NS / 1e9:
         raise EvaluatorDefinitionError(f"{allowed}, not {duration!r}")
     else:
         nanoseconds = round(duration * 1_000_000_000)

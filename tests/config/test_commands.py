@@ -44,7 +44,7 @@ def test_check_tells_every_mistake(here: Path) -> None:
     checked = run("config", "check", "--config", "c.yaml")
     assert (checked.exit_code, checked.stdout) == (2, "")
     lines = checked.stderr.splitlines()
-    assert lines[0] == "c.yaml:1: emit.max_agents: found 0; allowed: a whole number, 1 or more"
+    assert lines[0] == "c.yaml:1: emit.max_agents: found 0; allowed: a whole number from 1 to 10000"
     assert lines[1].startswith("c.yaml:3: evaluators.e.check: there is no check 'nonsense'")
     assert lines[2] == "2 mistakes"
 

@@ -139,8 +139,9 @@ EXPANSIONS = [
 def test_references_expand_as_the_collector_has_them(text: str, expected: str | None) -> None:
     """Once, with defaults, with $$ for $; a lone reference that is empty counts as not given."""
     environ = {"A": "a", "EMPTY": "", "NESTED": "${env:A}"}
-    config = parse({"judge_models": {"m": {"model": "p/m", "api_base": text}}}, environ)
-    assert config.judge_models["m"].api_base == expected
+    entry = {"check": "should_not_fail", "agents": {"a": {"sampling_group": text}}}
+    config = parse({"evaluators": {"e": entry}}, environ)
+    assert config.evaluators["e"].agents["a"].sampling_group == expected
 
 
 def test_numbers_and_booleans_may_come_from_the_environment() -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 import pytest
 
 from otel_eval.config import ConfigError, parse
+from otel_eval.config.reference import keys
 from otel_eval.evaluators.errors import EvaluatorDefinitionError
 from otel_eval.evaluators.from_config import from_check
 
@@ -65,10 +67,10 @@ MISTAKES = [
     (binding("sampling_ratio: .nan"), f"4: evaluators.e.agents.a.sampling_ratio: found nan; allowed: {RATIO}"),
     (binding("sampling_ratio: true"), f"4: evaluators.e.agents.a.sampling_ratio: found true; allowed: {RATIO}"),
     (binding("sampling_ratio: half"), f"4: evaluators.e.agents.a.sampling_ratio: found 'half'; allowed: {RATIO}"),
-    ("dispatch: {max_concurrency: 0}", "1: dispatch.max_concurrency: found 0; allowed: a whole number, 1 or more"),
-    ("dispatch: {max_concurrency: 1.5}", "1: dispatch.max_concurrency: found 1.5; allowed: a whole number, 1 or more"),
-    ("dispatch: {max_concurrency: true}", "1: dispatch.max_concurrency: found true; allowed: a whole number, 1 or more"),
-    ("dispatch: {max_concurrency: .inf}", "1: dispatch.max_concurrency: found inf; allowed: a whole number, 1 or more"),
+    ("dispatch: {max_concurrency: 0}", "1: dispatch.max_concurrency: found 0; allowed: a whole number from 1 to 10000"),
+    ("dispatch: {max_concurrency: 1.5}", "1: dispatch.max_concurrency: found 1.5; allowed: a whole number from 1 to 10000"),
+    ("dispatch: {max_concurrency: true}", "1: dispatch.max_concurrency: found true; allowed: a whole number from 1 to 10000"),
+    ("dispatch: {max_concurrency: .inf}", "1: dispatch.max_concurrency: found inf; allowed: a whole number from 1 to 10000"),
     ("emit: {content: yes}", "1: emit.content: found 'yes'; allowed: true or false"),
     ("emit: {content: 1}", "1: emit.content: found 1; allowed: true or false"),
     ("emit: 5", "1: emit: found 5; allowed: a mapping of keys to values"),
@@ -77,6 +79,21 @@ MISTAKES = [
     ("redaction: {builtin: email}", "1: redaction.builtin: found 'email'; allowed: a list"),
     ("redaction: {builtin: [e-mail]}", "1: redaction.builtin[0]: found 'e-mail'; allowed: api_key, email, iban, payment_card, phone; did you mean 'email'?"),
     ("redaction: {patterns: {order: '['}}", "1: redaction.patterns.order: found '['; allowed: a regular expression (unterminated character set at position 0)"),
+    # bounds
+    ("completion: {idle: 0s}", "1: completion.idle: found '0s'; allowed: a duration from 1ms to 365d"),
+    ("completion: {settle: 400d}", "1: completion.settle: found '400d'; allowed: a duration from 0s to 365d"),
+    (f"completion: {{settle: {'9' * 50}d}}", f"1: completion.settle: found '{'9' * 50}d'; allowed: a duration from 0s to 365d"),
+    ("dispatch: {evaluator_timeout: 0s}", "1: dispatch.evaluator_timeout: found '0s'; allowed: a duration from 1ms to 1d"),
+    ("exporters: {otlp: {endpoint: 'c:1', timeout: 2d}}", "1: exporters.otlp.timeout: found '2d'; allowed: a duration from 1ms to 1d"),
+    ("emit: {metrics_interval: 1ms}", "1: emit.metrics_interval: found '1ms'; allowed: a duration from 100ms to 1h"),
+    (model("timeout: 0s"), "2: judge_models.default.timeout: found '0s'; allowed: a duration from 1ms to 1d"),
+    (model("temperature: 20"), "2: judge_models.default.temperature: found 20; allowed: a number from 0 to 2"),
+    (model("daily_budget_usd: .nan"), "2: judge_models.default.daily_budget_usd: found nan; allowed: a number from 0 to 1000000"),
+    ("dispatch: {max_concurrency: 1000000}", "1: dispatch.max_concurrency: found 1000000; allowed: a whole number from 1 to 10000"),
+    ("receivers: {otlp: {grpc: {max_message_bytes: 2147483648}}}", "1: receivers.otlp.grpc.max_message_bytes: found 2147483648; allowed: a whole number from 1024 to 2147483647"),
+    ("storage: {max_journal_bytes: 5}", "1: storage.max_journal_bytes: found 5; allowed: a whole number from 1048576 to 1125899906842624"),
+    ("redaction: {patterns: {E-Mail: x}}", "1: redaction.patterns.E-Mail: found that key; allowed: a name of lower-case letters, digits and underscores"),
+    ("redaction: {patterns: {order: 'o*'}}", "1: redaction.patterns.order: found 'o*'; allowed: a regular expression that does not match nothing at all: its marker would stand everywhere"),
     # listeners and endpoints
     ("receivers: {otlp: {grpc: {endpoint: 4317}}}", "1: receivers.otlp.grpc.endpoint: found 4317; allowed: host:port to listen on, as 127.0.0.1:4317 (0.0.0.0 for all interfaces, port 0 for any free one)"),
     ("receivers: {otlp: {http: {endpoint: 'http://a:1'}}}", "1: receivers.otlp.http.endpoint: found 'http://a:1'; allowed: host:port to listen on, as 127.0.0.1:4317 (0.0.0.0 for all interfaces, port 0 for any free one)"),
@@ -88,19 +105,33 @@ MISTAKES = [
     ("exporters: {otlp: {endpoint: 'http://c:1', protocol: http}}", "1: exporters.otlp.protocol: found 'http'; allowed: grpc, http/protobuf"),
     ("exporters: {otlp: {endpoint: 'http://localhost:4317'}}", "1: exporters.otlp.endpoint: is our own listener (receivers.otlp.grpc.endpoint, 127.0.0.1:4317): what is sent there would come straight back"),
     ("forward: {otlp: {endpoint: '127.0.0.1:4318', tls: {cert_file: c}}}", "1: forward.otlp.endpoint: is our own listener (receivers.otlp.http.endpoint, 127.0.0.1:4318): what is sent there would come straight back\n1: forward.otlp.tls: cert_file and key_file go together"),
+    ("exporters: {otlp: {endpoint: 'c:0'}}", "1: exporters.otlp.endpoint: found 'c:0'; allowed: where to send, as http://collector:4317, https://… or host:port"),
+    ("exporters: {otlp: {endpoint: 'http://[x'}}", "1: exporters.otlp.endpoint: found 'http://[x'; allowed: where to send, as http://collector:4317, https://… or host:port"),
+    (f"exporters: {{otlp: {{endpoint: 'http://{'a' * 300}:1'}}}}", f"1: exporters.otlp.endpoint: found 'http://{'a' * 52}…'; allowed: where to send, as http://collector:4317, https://… or host:port"),
+    ("exporters: {otlp: {endpoint: 'c:1', headers: {'x y': a}}}", "1: exporters.otlp.headers.\"x y\": found that key; allowed: the name of a header: letters, digits and dashes"),
+    ("exporters: {otlp: {endpoint: 'c:1', headers: {x: \"a\\n\"}}}", "1: exporters.otlp.headers.x: found text; allowed: text on one line (a line break at its end? it cannot stand in a header)"),
+    ("ledger: {url: 'mysql://u:hush-hush@h/d'}", "1: ledger.url: found text; allowed: a URL of SQLite or PostgreSQL, as sqlite:///ledger.db or postgresql://user@host/name"),
     # judge models
     (model("api_key: [1]"), "2: judge_models.default.api_key: found a list; allowed: text"),
     (model("api_key: 12345"), "2: judge_models.default.api_key: found a number; allowed: text (quote it, if it is meant as text)"),
-    (model("max_retries: -1"), "2: judge_models.default.max_retries: found -1; allowed: a whole number, 0 or more"),
-    (model("daily_budget_usd: five"), "2: judge_models.default.daily_budget_usd: found 'five'; allowed: a number, 0 or more"),
+    (model("max_retries: -1"), "2: judge_models.default.max_retries: found -1; allowed: a whole number from 0 to 100"),
+    (model("daily_budget_usd: five"), "2: judge_models.default.daily_budget_usd: found 'five'; allowed: a number from 0 to 1000000"),
     ("judge_models: {default: {model: openai/ours, daily_budget_usd: 5}}", "1: judge_models.default.daily_budget_usd: a budget in dollars needs a price, and none is known for 'openai/ours': give price_per_million_tokens"),
     ("judge_models: {default: {}}", "1: judge_models.default.model: is required"),
     ("judge_models:\n  default:", "2: judge_models.default.model: is required"),
     (model("response_format: json-schema"), "2: judge_models.default.response_format: found 'json-schema'; allowed: auto, json_schema, json_object, text; did you mean 'json_schema'?"),
+    (model("api_base: 'localhost:8000'"), "2: judge_models.default.api_base: found 'localhost:8000'; allowed: a URL, as https://gateway.example/v1 or http://127.0.0.1:11434"),
+    (model("parameters: {timeout: 5}"), "2: judge_models.default.parameters: found a mapping; allowed: further arguments for litellm; timeout has a key of its own, timeout"),
+    (model("parameters: {stream: true}"), "2: judge_models.default.parameters: found a mapping; allowed: further arguments for litellm; stream is the judge's to say"),
+    (model("fallbacks: [default]"), "2: judge_models.default.fallbacks[0]: 'default' is the model itself: when it is down, so is its fallback"),
+    (model("fallbacks: [openai/gpt-4o-mini]"), "2: judge_models.default.fallbacks[0]: 'openai/gpt-4o-mini' is the model itself: when it is down, so is its fallback"),
+    (model("fallbacks: [a/b, a/b]"), "2: judge_models.default.fallbacks[1]: 'a/b' is named twice"),
+    (model("fallbacks: [spear]") + "\n  spare: {model: a/b}", "2: judge_models.default.fallbacks[0]: no such judge model; did you mean 'spare'? declared under judge_models: default, spare; or a litellm name, as openai/gpt-4o-mini"),
+    (on("judge_model: [a]", "builtin: toxicity"), "4: evaluators.e.judge_model: found a list; allowed: text"),
     # environment variables
     ("storage: {directory: '${env:NOT_SET}'}", "1: storage.directory: the environment variable NOT_SET is not set (${env:NOT_SET:-default} gives a default)"),
     ("storage: {directory: '${HOME}'}", "1: storage.directory: ${HOME} is no reference: allowed: ${env:NAME} and ${env:NAME:-default} ($${…} for the text itself)"),
-    ("dispatch: {max_concurrency: '${env:SECRET}'}", "1: dispatch.max_concurrency: found '${env:SECRET}'; allowed: a whole number, 1 or more"),
+    ("dispatch: {max_concurrency: '${env:SECRET}'}", "1: dispatch.max_concurrency: found '${env:SECRET}'; allowed: a whole number from 1 to 10000"),
     ("emit: {content: '${env:SECRET}x'}", "1: emit.content: found '${env:SECRET}x'; allowed: true or false"),
     # roles
     ("roles: {r: {}}", "1: roles.r: needs agents or attributes: nothing can have it"),
@@ -115,7 +146,7 @@ MISTAKES = [
     ("evaluators: {e: {check: {should_call_tool: a, should_not_fail: }}}", "1: evaluators.e.check: found a mapping; allowed: one check: a bare name, or a mapping of one name to its argument, arguments or options"),
     ("evaluators: {e: {check: {should_make_at_most_tool_calls: many}}}", f"1: evaluators.e.check: {said({'should_make_at_most_tool_calls': 'many'})}"),
     ("evaluators: {e: {judge: {criterion: x, threshold: 70}}}", f"1: evaluators.e.judge.threshold: found 70; allowed: {RATIO} (70 is not 70 %: write 0.7)"),
-    ("evaluators: {e: {judge: {criterion: x, votes: 2}}}", "1: evaluators.e.judge.votes: found 2; allowed: an odd number, 1 or more"),
+    ("evaluators: {e: {judge: {criterion: x, votes: 2}}}", "1: evaluators.e.judge.votes: found 2; allowed: an odd number from 1 to 99"),
     ("evaluators: {e: {judge: {criterion: ''}}}", "1: evaluators.e.judge.criterion: found ''; allowed: text that is not blank"),
     ("evaluators: {e: {judge: {criterion: x, requires: [tool_result]}}}", "1: evaluators.e.judge.requires[0]: found 'tool_result'; allowed: asked, reply, tool_calls, tool_arguments, tool_results, system, history, session, usage; did you mean 'tool_results'?"),
     ("evaluators: {e: {judge: {criterion: x, user: 'See {replay}'}}}", "1: evaluators.e.judge.user: a template has no {replay}; it may name criterion, asked, reply, tools, tool_results, system, history, agent"),
@@ -132,6 +163,7 @@ MISTAKES = [
     (on("agents: {a: [x]}"), "4: evaluators.e.agents.a: found a list; allowed: a mapping of keys to values"),
     ("roles: {good: {agents: [a]}}\n" + on("agent_roles: [god]"), "5: evaluators.e.agent_roles.god: no such role; did you mean 'good'? declared under roles: good"),
     (binding("trigger: span"), "4: evaluators.e.agents.a.trigger: found 'span'; allowed: interaction"),
+    (binding("service: []"), "4: evaluators.e.agents.a.service: found a list; allowed: one text or more: an empty list matches nothing"),
     (binding("sample_by: user"), "4: evaluators.e.agents.a.sample_by: found 'user'; allowed: interaction, trace, session"),
 ]  # fmt: skip
 
@@ -159,6 +191,47 @@ def test_every_mistake_is_told_in_the_order_of_the_file() -> None:
     with pytest.raises(ConfigError) as caught:
         parse(text, {}, file="f")
     assert [mistake.line for mistake in caught.value.mistakes] == [1, 2, 3, 5, 5, 6]
+
+
+ODD_VALUES = [
+    "0s",
+    f"{'9' * 400}d",
+    "9" * 5000,
+    -1,
+    0,
+    10**30,
+    1e308,
+    float("nan"),
+    float("inf"),
+    "",
+    "[",
+    [],
+    [[]],
+    [{}],
+    {},
+    {"x": []},
+    True,
+]
+
+
+@pytest.mark.parametrize("path", [key.path for key in keys()])
+def test_whatever_stands_at_a_key_is_taken_or_told(path: str) -> None:
+    """Never an error of ours, whatever somebody wrote."""
+    for value in ODD_VALUES:
+        tree: Any = value
+        for part in reversed(path.split(".")):
+            tree = {part: tree}
+        with contextlib.suppress(ConfigError):
+            parse(tree, {})
+
+
+def test_two_models_may_stand_in_for_each_other() -> None:
+    """Fallbacks are not followed further, so that is no circle; and what a model falls back on is used, not set aside."""
+    both = "judge_models:\n  default: {model: a/b, fallbacks: [spare]}\n  spare: {model: c/d, fallbacks: [default]%s}"
+    assert parse(both % "", {}).judge_models["spare"].fallbacks == ("default",)
+    needs = both % ", api_key: '${env:NOT_SET}'" + "\nevaluators: {e: {builtin: toxicity}}"
+    with pytest.raises(ConfigError, match="NOT_SET is not set"):
+        parse(needs, {})
 
 
 @pytest.mark.parametrize("text", [row[0] for row in MISTAKES], ids=[f"{n:02d}" for n in range(len(MISTAKES))])

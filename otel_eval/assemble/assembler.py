@@ -16,7 +16,8 @@ from otel_eval.assemble.interactions import Evidence, interaction_of, turn_asked
 from otel_eval.assemble.nodes import Node, join, observe, telling, unique
 from otel_eval.assemble.orphans import adopted
 from otel_eval.assemble.runs import Run, runs_of
-from otel_eval.assemble.tools import handoff_test, tool_spans
+from otel_eval.assemble.tool_spans import tool_spans
+from otel_eval.assemble.tools import handoff_test
 from otel_eval.assemble.totals import with_totals
 from otel_eval.assemble.transcript import asked_at
 from otel_eval.assemble.tree import Tree
@@ -95,7 +96,7 @@ def _evidence(run: Run, made: dict[int, Evidence], names: Sequence[str]) -> Evid
         steps=[node for node in members if node.kind() in (Kind.STEP, Kind.WORKFLOW) and node.span_id not in inside],
         calls=[call for call in calls if call.node.span_id not in inside],
         inner_calls=[call for call in calls if call.node.span_id in inside],
-        tools=tool_spans(members, run.tree, inside),
+        tools=tool_spans(members, run.tree, inside, [span for inner in made.values() for span in inner.tools]),
         nodes=members,
         agent=own_name,
         is_handoff=handoff_test(names if len(set(names)) > 1 else ()),

@@ -9,7 +9,8 @@ from typing import TypeVar
 from otel_eval.assemble import gaps as gaps_
 from otel_eval.assemble.calls import Call, usage_of_calls
 from otel_eval.assemble.nodes import Node
-from otel_eval.assemble.tools import Asked, ToolSpan, answer, asked_in, merge, tool_calls
+from otel_eval.assemble.tool_spans import ToolSpan
+from otel_eval.assemble.tools import Asked, answer, asked_in, merge, tool_calls
 from otel_eval.assemble.transcript import (
     asked_at,
     attachments_in,

@@ -12,10 +12,9 @@ from dataclasses import dataclass, replace
 
 import orjson
 
-from otel_eval.assemble.nodes import Node
-from otel_eval.assemble.tree import Tree
+from otel_eval.assemble.tool_spans import ToolSpan, alike, letters
 from otel_eval.conventions.cutting import LIMIT_SETTING, is_cut
-from otel_eval.conventions.facts import MISSING, Facts, Kind, Missing, fill
+from otel_eval.conventions.facts import MISSING, Facts, Kind, Missing
 from otel_eval.conventions.trouble import error_in_result
 from otel_eval.conventions.values import is_placeholder
 from otel_eval.interaction import Failure, Gap, GapKind, JsonValue, Message, ToolCall, ToolCallPart, ToolResultPart
@@ -33,28 +32,6 @@ class Asked:
     result: JsonValue | Missing = MISSING
     failed: bool = False
     earlier: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class ToolSpan:
-    """A tool call as its spans have it: nested spans of one call (a client's and a server's) are one."""
-
-    node: Node
-    facts: Facts
-
-
-def tool_spans(nodes: Iterable[Node], tree: Tree, inside_tool: set[str]) -> list[ToolSpan]:
-    """The calls that spans tell of: none that a tool made itself, each once."""
-    found: list[ToolSpan] = []
-    for node in nodes:
-        if node.kind() is not Kind.TOOL or node.span_id in inside_tool or node.facts is None:
-            continue
-        facts = node.facts
-        for child in tree.below(node):
-            if child.facts is not None and child.kind() is Kind.TOOL and _alike(child.facts.tool, facts.tool):
-                facts = fill(facts, child.facts)
-        found.append(ToolSpan(node=node, facts=facts))
-    return found
 
 
 def asked_in(messages: Sequence[Message]) -> list[Asked]:
@@ -91,7 +68,7 @@ def merge(known: list[Asked], more: Sequence[Asked]) -> None:
     """Adds what another list of messages tells, each call once, also where the ids of the two lists differ."""
     by_id = {call.call_id: call for call in known if call.call_id is not None}
     same = [(call, by_id.get(call.call_id) if call.call_id is not None else None) for call in more]
-    same = [(call, match) for call, match in same if match is not None and _alike(call.name, match.name)]
+    same = [(call, match) for call, match in same if match is not None and alike(call.name, match.name)]
     taken, placed = {id(match) for _, match in same}, {id(call) for call, _ in same}
     rest = [call for call in more if id(call) not in placed]
     pairs = _pairs(rest, [call for call in known if id(call) not in taken], _KEYS) if rest else []
@@ -142,8 +119,8 @@ def _nameless(known: Sequence[Asked], messages: Sequence[Message]) -> bool:
 
 
 _KEYS: tuple[Callable[[Asked, Asked], bool], ...] = (
-    lambda a, b: _alike(a.name, b.name) and canonical(a.arguments) == canonical(b.arguments),
-    lambda a, b: _alike(a.name, b.name) and (a.arguments is None or b.arguments is None),
+    lambda a, b: alike(a.name, b.name) and canonical(a.arguments) == canonical(b.arguments),
+    lambda a, b: alike(a.name, b.name) and (a.arguments is None or b.arguments is None),
 )
 
 
@@ -217,11 +194,11 @@ def _join(spans: Sequence[ToolSpan], asked: Sequence[Asked]) -> list[tuple[ToolS
     tests: tuple[Callable[[ToolSpan, Asked], bool], ...] = (
         lambda s, a: s.facts.call_id is not None and s.facts.call_id == a.call_id and _compatible(s, a),
         lambda s, a: (
-            _alike(s.facts.tool, a.name)
+            alike(s.facts.tool, a.name)
             and s.facts.arguments is not MISSING
             and canonical(s.facts.arguments) == canonical(a.arguments)
         ),
-        lambda s, a: _alike(s.facts.tool, a.name),
+        lambda s, a: alike(s.facts.tool, a.name),
         lambda s, a: s.facts.tool is None,
     )
     matched: dict[int, Asked] = {}
@@ -238,7 +215,7 @@ def _join(spans: Sequence[ToolSpan], asked: Sequence[Asked]) -> list[tuple[ToolS
 
 
 def _compatible(span: ToolSpan, request: Asked) -> bool:
-    return span.facts.tool is None or _alike(span.facts.tool, request.name)
+    return span.facts.tool is None or alike(span.facts.tool, request.name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -304,15 +281,6 @@ def _text(value: JsonValue | Missing) -> str:
 def canonical(value: object) -> str:
     """Arguments as a text that is equal for equal arguments."""
     return orjson.dumps(value, default=str, option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS).decode()
-
-
-def _alike(a: str | None, b: str | None) -> bool:
-    return a is not None and b is not None and (a == b or letters(a) == letters(b))
-
-
-def letters(name: str) -> str:
-    """A name without case and punctuation: a tool's title and its name in the model's request differ in those."""
-    return "".join(filter(str.isalnum, name)).lower()
 
 
 def handoff_test(agents: Iterable[str]) -> Callable[[str], bool]:

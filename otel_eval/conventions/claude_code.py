@@ -1,15 +1,17 @@
 """Claude Code, and the Claude Agent SDK, which runs it: ``claude_code.interaction``, ``.llm_request`` and ``.tool``.
 
 ``span.type`` says what a span is, with or without the prefix. Content is ``<REDACTED>`` until it is switched on. The reply
-stands in the model's calls alone (``response.model_output``), a tool's result in the event ``tool.output``. A long-lived
-client of the SDK has many interactions in one trace.
-Source: mlflow 3.17.2 (its translation of these spans) and https://code.claude.com/docs/en/monitoring-usage, 2026-11.
+stands in the model's calls alone (``response.model_output``) or in log records (:mod:`.claude_code_logs`), a tool's result
+in the event ``tool.output``, its error on ``tool.execution`` below it. A subagent runs inside the execution of ``Agent``.
+Source: claude-code 2.x in claude-agent-sdk 0.2.189, mlflow 3.17.2 (its translation of these spans) and
+https://code.claude.com/docs/en/monitoring-usage, 2026-11.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+from otel_eval.conventions.claude_code_logs import SCOPE, read_log
 from otel_eval.conventions.content import USAGE_KEYS, Content, usage_of
 from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind, Missing
 from otel_eval.conventions.parts import result_value
@@ -21,9 +23,11 @@ from otel_eval.signals import Span
 SETTING = "OTEL_LOG_USER_PROMPTS=1 OTEL_LOG_ASSISTANT_RESPONSES=1 OTEL_LOG_TOOL_DETAILS=1 OTEL_LOG_TOOL_CONTENT=1"
 
 _PREFIX = "claude_code."
-_SCOPE = "com.anthropic.claude_code"
 KINDS: dict[str, Kind] = {"interaction": Kind.AGENT, "llm_request": Kind.MODEL, "tool": Kind.TOOL}
 """All else (waiting for the user, a tool's execution, hooks, the start of a subagent) is part of one of these."""
+EXECUTION = "tool.execution"
+NAME = "claude_code"
+"""For agents, which have no name there: what its spans' names begin with."""
 
 _DETAILS = ("full_command", "file_path", "skill_name", "subagent_type", "command")
 _RESULT_KEYS = ("output", "content", "diff")
@@ -31,12 +35,12 @@ _RESULT_KEYS = ("output", "content", "diff")
 
 def read(span: Span) -> Facts | None:
     """What the span says; None for a span that is not Claude Code's."""
-    if not (span.name.startswith(_PREFIX) or span.scope.name.startswith(_SCOPE)):
+    if not (span.name.startswith(_PREFIX) or span.scope.name.startswith(SCOPE)):
         return None
-    name = text(span.attributes.get("span.type")) or span.name
-    kind = KINDS.get(name.removeprefix(_PREFIX), Kind.OTHER)
+    name = (text(span.attributes.get("span.type")) or span.name).removeprefix(_PREFIX)
+    kind = KINDS.get(name, Kind.OTHER)
     if kind is Kind.OTHER:
-        return Facts(kind=kind)
+        return _execution(span) if name == EXECUTION and span.status == "error" else Facts(kind=kind)
     content = Content.of(span)
     if kind is Kind.TOOL:
         return _tool(span, content)
@@ -56,7 +60,7 @@ def _interaction(span: Span, content: Content) -> Facts:
     return Facts(
         kind=Kind.AGENT,
         agent=text(span.attributes.get("gen_ai.agent.name")),
-        weak_agent="claude-code",
+        weak_agent=NAME,
         asked=_shown(content, "input", "user_prompt"),
         prompt=_shown(content, "input", "new_context"),
         failure=failure_of(span),
@@ -118,6 +122,16 @@ def _tool(span: Span, content: Content) -> Facts:
     )
 
 
+def _execution(span: Span) -> Facts:
+    """One that failed: a part of its tool's span, which says that all is well."""
+    return Facts(
+        kind=Kind.TOOL,
+        call_id=first_text(span.attributes, ("gen_ai.tool.call.id", "tool_use_id")),
+        error=text(span.attributes.get("error")) or tool_error_of(span),
+        setting=SETTING,
+    )
+
+
 def _arguments(content: Content) -> JsonValue | Missing:
     """All of them, or the few that stand in attributes of their own: then they are not whole."""
     told = content.json("arguments", "tool_input", "gen_ai.tool.call.arguments")
@@ -144,5 +158,9 @@ def _result(span: Span, content: Content) -> JsonValue | Missing:
 
 
 CONVENTION = Convention(
-    name="claude-code", read=read, prefixes=("interaction.sequence", "user_prompt", "span.type"), scopes=(_SCOPE,)
+    name="claude-code",
+    read=read,
+    prefixes=("interaction.sequence", "user_prompt", "span.type"),
+    scopes=(SCOPE,),
+    read_log=read_log,
 )

@@ -115,6 +115,7 @@ def follow(first: Facts, second: Facts) -> Facts:
 
     return replace(
         first,
+        agent=first.agent or second.agent,
         input=both(first.input, second.input),
         output=both(first.output, second.output),
         system=first.system or second.system,

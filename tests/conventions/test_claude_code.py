@@ -10,7 +10,7 @@ from otel_eval.assemble.assembler import assemble
 from otel_eval.conventions.facts import MISSING, Facts, Kind
 from otel_eval.conventions.registry import facts_of
 from otel_eval.interaction import GapKind
-from otel_eval.signals import Scope, Span, SpanEvent
+from otel_eval.signals import LogRecord, Scope, Span, SpanEvent
 from otel_eval.testing.spans import span
 
 SCOPE = Scope("com.anthropic.claude_code.tracing")
@@ -26,6 +26,19 @@ def read(kind: str, attributes: dict[str, Any], **fields: Any) -> Facts:
     facts = facts_of(typed(kind, attributes, **fields))
     assert facts is not None
     return facts
+
+
+def record(of: Span, event: str, second: int, **attributes: Any) -> LogRecord:
+    """A log record of Claude Code's under a span."""
+    return LogRecord(
+        trace_id=of.trace_id,
+        span_id=of.span_id,
+        event_name=event,
+        time_ns=second,
+        body=f"claude_code.{event}",
+        attributes=attributes,
+        scope=Scope("com.anthropic.claude_code.events"),
+    )
 
 
 def output(**attributes: Any) -> tuple[SpanEvent, ...]:
@@ -56,7 +69,7 @@ def test_a_turn(standard: dict[str, str]) -> None:
             ),
         ]
     )
-    assert (found.agent, found.session) == ("claude-code", "s1")
+    assert (found.agent, found.session) == ("claude_code", "s1")
     assert (found.asked, found.reply) == ("List files", "There is a.txt.")
     assert [(c.name, c.arguments, c.result, c.call_id) for c in found.tool_calls] == [
         ("Bash", {"command": "ls"}, "a.txt", "t1")
@@ -106,3 +119,69 @@ def test_another_tracers_span_type() -> None:
     assert facts is not None
     assert "claude-code" not in facts.conventions
     assert facts.kind is Kind.TOOL
+
+
+MCP = {"tool_name": "mcp_tool", "tool_parameters": '{"mcp_server_name":"shop","mcp_tool_name":"getOrder"}'}
+
+
+def test_records_have_the_reply_and_the_arguments() -> None:
+    """A tool of an MCP server has its names in a field of its own there."""
+    turn = typed("interaction", {})
+    tool = typed(
+        "tool", {"tool_name": "mcp__shop__getOrder", "tool_use_id": "t1"}, parent=turn, events=output(output="sent")
+    )
+    (found,) = assemble(
+        [turn, tool],
+        [
+            record(turn, "user_prompt", 1, prompt="Where is it?"),
+            record(turn, "tool_result", 2, tool_use_id="t1", success="true", tool_input='{"id":"o_9"}', **MCP),
+            record(turn, "assistant_response", 3, response="It was sent."),
+            record(turn, "api_request", 4, model="claude"),
+        ],
+    )
+    assert (found.asked, found.reply) == ("Where is it?", "It was sent.")
+    assert [(c.name, c.arguments, c.result) for c in found.tool_calls] == [
+        ("mcp__shop__getOrder", {"id": "o_9"}, "sent")
+    ]
+
+
+def test_an_error_in_a_record_or_on_the_execution() -> None:
+    """The tool's own span says that all is well."""
+    turn = typed("interaction", {"user_prompt": "Where?"})
+    tool = typed("tool", {"tool_name": "Bash", "tool_use_id": "t1", "gen_ai.tool.call.id": "t1"}, parent=turn)
+    execution = typed(
+        "tool.execution",
+        {"tool_use_id": "t1", "gen_ai.tool.call.id": "t1", "error": "exit 1"},
+        parent=tool,
+        status="error",
+    )
+    failed = record(turn, "tool_result", 2, tool_name="Bash", tool_use_id="t1", success="false", error="exit 1")
+    for spans, records in (([turn, tool, execution], []), ([turn, tool], [failed])):
+        (found,) = assemble(spans, records)
+        assert [(c.name, c.error) for c in found.tool_calls] == [("Bash", "exit 1")]
+
+
+def test_a_subagent_is_an_interaction_within() -> None:
+    """It runs inside the execution of the tool that started it, and records name that."""
+    turn = typed("interaction", {"user_prompt": "Refund o_9"})
+    tool = typed("tool", {"tool_name": "Agent", "tool_use_id": "t1"}, parent=turn)
+    execution = typed("tool.execution", {"tool_use_id": "t1"}, parent=tool)
+    outer, inner = assemble(
+        [turn, tool, execution, typed("tool", {"tool_name": "refund", "tool_use_id": "t2"}, parent=execution)],
+        [
+            record(execution, "assistant_response", 1, response="Refunded."),
+            record(execution, "subagent_completed", 2, agent_type="refunds"),
+        ],
+    )
+    assert [call.name for call in outer.tool_calls] == ["Agent"]
+    assert (inner.parent_id, inner.agent, inner.reply) == (outer.id, "refunds", "Refunded.")
+    assert [call.name for call in inner.tool_calls] == ["refund"]
+
+
+@pytest.mark.parametrize("prompt", ["<REDACTED>", None])
+def test_records_without_content(prompt: str | None) -> None:
+    """They change nothing but the kind of the gap."""
+    turn = typed("interaction", {})
+    told = {} if prompt is None else {"prompt": prompt}
+    (found,) = assemble([turn], [record(turn, "user_prompt", 1, **told), record(turn, "tool_result", 2)])
+    assert (found.asked, found.tool_calls) == (None, ())

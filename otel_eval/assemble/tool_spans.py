@@ -1,0 +1,96 @@
+"""The tool calls that spans tell of, each once, however many instrumentations wrote a span of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from otel_eval.assemble.nodes import Node
+from otel_eval.assemble.tree import Tree
+from otel_eval.conventions.facts import MISSING, Facts, Kind, fill
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSpan:
+    """A tool call as its spans have it: those of one call (a client's and a server's) are one."""
+
+    node: Node
+    facts: Facts
+
+
+def tool_spans(
+    nodes: Iterable[Node], tree: Tree, inside_tool: set[str], elsewhere: Iterable[ToolSpan] = ()
+) -> list[ToolSpan]:
+    """The calls that spans tell of: none that a tool made itself, each once. ``elsewhere``: those of agents within."""
+    found: list[ToolSpan] = []
+    for node in nodes:
+        if node.kind() is not Kind.TOOL or node.span_id in inside_tool or node.facts is None:
+            continue
+        facts = node.facts
+        for child in tree.below(node):
+            if child.facts is not None and child.kind() is Kind.TOOL and _is_part(child.facts, facts):
+                facts = fill(facts, child.facts)
+        found.append(ToolSpan(node=node, facts=facts))
+    return _once(found, list(elsewhere)) if found else found
+
+
+def _is_part(inner: Facts, outer: Facts) -> bool:
+    return (inner.call_id is not None and inner.call_id == outer.call_id) or alike(inner.tool, outer.tool)
+
+
+def _once(found: Sequence[ToolSpan], elsewhere: list[ToolSpan]) -> list[ToolSpan]:
+    """Without the spans that lie beside another of the same call, where the context between the two was lost.
+
+    Two instrumentations write the same call id at the same time; an MCP server writes the tool's own name, within the time
+    of a span whose name has the server's before it (``mcp__shop__get_order``) and which names the call.
+    """
+    whole = {span.node.key: span for span in found}
+    served: set[tuple[str, str]] = set()  # the calls whose server's span was found
+    for span in sorted(found, key=lambda span: span.node.order):
+        of_server = span.facts.call_id is None
+        others = [*whole.values(), *elsewhere] if of_server else whole.values()
+        outer = next((other for other in others if _same(other, span, served)), None)
+        if outer is None:
+            continue
+        del whole[span.node.key]
+        if outer.node.key in whole:
+            whole[outer.node.key] = ToolSpan(node=outer.node, facts=fill(outer.facts, span.facts))
+        if of_server:
+            served.add(outer.node.key)
+    return list(whole.values())
+
+
+def _same(outer: ToolSpan, inner: ToolSpan, served: set[tuple[str, str]]) -> bool:
+    a, b = outer.facts, inner.facts
+    if not (outer.node.order < inner.node.order and inner.node.started_ns < outer.node.ended_ns):
+        return False
+    if b.call_id is not None:
+        return b.call_id == a.call_id and (a.tool is None or b.tool is None or _named_alike(a.tool, b.tool))
+    return (
+        a.call_id is not None
+        and outer.node.key not in served
+        and inner.node.ended_ns <= outer.node.ended_ns
+        and a.tool is not None
+        and b.tool is not None
+        and b.tool != a.tool
+        and _named_alike(a.tool, b.tool)
+        and (a.arguments is MISSING or b.arguments is MISSING or a.arguments == b.arguments)
+    )
+
+
+def _named_alike(long: str, short: str) -> bool:
+    """Whether the names are the same but for a server's or plugin's before one of them."""
+    if len(long) < len(short):
+        long, short = short, long
+    before = long[: len(long) - len(short)]
+    return alike(long, short) or (long.endswith(short) and not before[-1:].isalnum())
+
+
+def alike(a: str | None, b: str | None) -> bool:
+    """Whether two names are the same but for case and punctuation."""
+    return a is not None and b is not None and (a == b or letters(a) == letters(b))
+
+
+def letters(name: str) -> str:
+    """A name without case and punctuation: a tool's title and its name in the model's request differ in those."""
+    return "".join(filter(str.isalnum, name)).lower()

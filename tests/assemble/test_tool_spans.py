@@ -1,0 +1,63 @@
+"""Spans of one tool call that lie beside one another."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from otel_eval.assemble.assembler import assemble
+from otel_eval.signals import Span
+from otel_eval.testing.spans import span
+
+AGENT = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "shop"}
+
+
+def tool(name: str, parent: Span, at: float, seconds: float, call_id: str | None = None, **more: Any) -> Span:
+    """A tool's span that starts ``at`` seconds after its agent's."""
+    attributes = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": name, **more}
+    if call_id is not None:
+        attributes["gen_ai.tool.call.id"] = call_id
+    return span(
+        name, parent=parent, attributes=attributes, seconds=seconds, started_ns=parent.started_ns + int(at * 1e9)
+    )
+
+
+@pytest.mark.parametrize(
+    ("outer", "inner", "calls"),
+    [
+        (("mcp__shop__refund", 1, 1, "c1"), ("refund", 1.2, 0.5, None), 1),
+        (("refund", 1, 1, "c1"), ("refund", 1.2, 0.5, "c1"), 1),
+        (("mcp__shop__refund", 1, 1, "c1"), ("fund", 1.2, 0.5, None), 2),
+        (("mcp__shop__refund", 1, 1, "c1"), ("refund", 1.2, 5, None), 2),
+        (("mcp__shop__refund", 1, 1, None), ("refund", 1.2, 0.5, None), 2),
+        (("refund", 1, 1, "c1"), ("refund", 1.2, 0.5, "c2"), 2),
+        (("refund", 1, 1, "c1"), ("refund", 2.5, 0.5, "c1"), 2),
+    ],
+    ids=["server", "twice", "another name", "longer", "unnamed call", "parallel", "again"],
+)
+def test_a_call_written_twice_is_one(outer: tuple[Any, ...], inner: tuple[Any, ...], calls: int) -> None:
+    """By the id of the call, or as an MCP server's span within the client's, where no context reached the server."""
+    root = span("agent", attributes=AGENT, seconds=10)
+    (found,) = assemble([root, tool(outer[0], root, *outer[1:]), tool(inner[0], root, *inner[1:])])
+    assert len(found.tool_calls) == calls
+
+
+def test_one_server_span_for_each_call() -> None:
+    """Calls side by side each take one, and what it says."""
+    root = span("agent", attributes=AGENT, seconds=10)
+    spans = [tool("mcp__shop__find", root, 1, 2, call_id) for call_id in ("c1", "c2")]
+    served = [tool("find", root, 1.5, 0.5, **{"gen_ai.tool.call.result": said}) for said in ("one", "two")]
+    (found,) = assemble([root, *spans, *served])
+    assert sorted(str(call.result) for call in found.tool_calls) == ["one", "two"]
+
+
+def test_a_server_span_of_an_agent_within() -> None:
+    """It lies below the outer agent, the call below the inner one."""
+    root = span("agent", attributes=AGENT, seconds=10)
+    inner = span("agent", parent=root, attributes={**AGENT, "gen_ai.agent.name": "refunds"}, seconds=9)
+    outer_found, inner_found = assemble(
+        [root, inner, tool("mcp__shop__find", inner, 1, 1, "c1"), tool("find", root, 1.2, 0.5)]
+    )
+    assert outer_found.tool_calls == ()
+    assert [call.name for call in inner_found.tool_calls] == ["mcp__shop__find"]

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from otel_eval.assemble.bare import Loop, is_answered, loops_of
 from otel_eval.assemble.calls import Call, calls_of
+from otel_eval.assemble.deliveries import delivered
 from otel_eval.assemble.detached import encloses, is_detached, nest
 from otel_eval.assemble.interactions import Evidence, interaction_of, turn_asked
 from otel_eval.assemble.nodes import Node, join, observe, telling, unique
@@ -45,7 +46,7 @@ def assemble_nodes(nodes: Iterable[Node], notes: Iterable[Note] = ()) -> tuple[I
     Give all nodes of a trace; and all traces of a bare loop together (see :func:`otel_eval.assemble.ties.ties`).
     """
     by_trace: dict[str, list[Node]] = {}
-    for node in telling(unique(nodes, notes)):
+    for node in telling(delivered(unique(nodes, notes))):
         by_trace.setdefault(node.trace_id, []).append(node)
     trees = {trace_id: adopted(Tree(members)) for trace_id, members in sorted(by_trace.items())}
     runs = {trace_id: runs_of(tree, _asked_alone) for trace_id, tree in trees.items()}

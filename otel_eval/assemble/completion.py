@@ -224,10 +224,12 @@ class Completion:
                 open_traces |= group.traces_of(interaction)
         quiet = self._settings.idle if group.eventful else self._settings.settle_across_processes
         told_of = {trace_id for interaction in interactions for trace_id in group.traces_of(interaction)}
-        for trace_id in sorted(group.trace_ids - told_of):
+        bus = group.bus_is_open_until(self._settings.idle, self._settings.max_age) if group.on_bus else now
+        for trace_id in sorted(group.trace_ids - told_of | group.on_bus):
             # No Interaction yet: tools or log records of an agent still to come, or ordinary spans alone. Those are of
             # use only as links between an agent's spans, and children end before their parents: a short wait will do.
-            deadline = group.last_in(trace_id) + quiet
+            # What a message bus delivers, or links to that, may be for agents still to come, told of or not.
+            deadline = bus if trace_id in group.on_bus else group.last_in(trace_id) + quiet
             if deadline > now:
                 deadlines.append(deadline)
                 open_traces.add(trace_id)

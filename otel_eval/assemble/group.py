@@ -45,6 +45,7 @@ class Group:
         self._notes_of: dict[Key, list[Note]] = {}
         self.told: dict[str, str] = {}
         self.tie_keys: set[str] = set()
+        self._bus_opened: dict[str, float] = {}
         self.scheduled: float | None = None
         self._opened = now
         self._arrived: dict[Key, float] = {}
@@ -63,6 +64,8 @@ class Group:
             if node == known:
                 return False
         self.nodes[node.key] = node
+        if _is_on_bus(node):
+            self._bus_opened.setdefault(node.trace_id, now)
         self._arrived[node.key] = now
         self._trees.pop(node.trace_id, None)
         return True
@@ -77,12 +80,12 @@ class Group:
             self._trees.pop(note.trace_id, None)
 
     def ties_of(self, key: Key) -> frozenset[str]:
-        """What ties the span to other traces: only a model call that is a trace of its own is tied to any.
+        """What ties the span to other traces: only a model call that is a trace of its own, or what is on a message bus.
 
         What log records say of it counts, since they may hold all that was said; before it came they tie nothing.
         """
         node = self.nodes.get(key)
-        if node is None or node.parent_id is not None:
+        if node is None or (node.parent_id is not None and not _is_on_bus(node)):
             return frozenset()
         notes = self._notes_of.get(key)
         return ties(node if notes is None else collect((node,), notes)[0])
@@ -96,6 +99,7 @@ class Group:
             self._notes_of.setdefault(key, []).extend(notes)
         self.told.update(other.told)
         self.tie_keys |= other.tie_keys
+        self._bus_opened.update(other._bus_opened)
         self._arrived.update(other._arrived)
         self._opened = min(self._opened, other._opened)
         other.trace_ids = set()
@@ -104,6 +108,7 @@ class Group:
     def take_out(self, trace_id: str) -> tuple[tuple[Node, ...], tuple[Note, ...], dict[str, str], set[str]]:
         """Remove a trace: its nodes, its notes, what it told, and the ties that only it had."""
         self.trace_ids.discard(trace_id)
+        self._bus_opened.pop(trace_id, None)
         nodes = tuple(node for node in self.nodes.values() if node.trace_id == trace_id)
         notes = tuple(note for note in self.notes.values() if note.trace_id == trace_id)
         self.nodes = {key: node for key, node in self.nodes.items() if key[0] != trace_id}
@@ -116,6 +121,16 @@ class Group:
         left = {tie for key in self.nodes for tie in self.ties_of(key)} if self.trace_ids else set()
         gone, self.tie_keys = self.tie_keys - left, left
         return nodes, notes, told, gone
+
+    @property
+    def on_bus(self) -> frozenset[str]:
+        """The traces in which a message bus delivers something, or an agent gets its messages from one."""
+        return frozenset(self._bus_opened)
+
+    def bus_is_open_until(self, idle: float, max_age: float) -> float:
+        """When all that is on the bus is let go at once: what remained of it would tell less than was told already."""
+        last = max((when for key, when in self._arrived.items() if key[0] in self._bus_opened), default=self._opened)
+        return min(last + idle, min(self._bus_opened.values(), default=last) + max_age)
 
     def last_in(self, trace_id: str) -> float:
         """When something of that trace last arrived."""
@@ -226,6 +241,10 @@ def _top(tree: Tree, node: Node) -> Node | None:
     if node.span_id not in tree.by_id:
         return None  # ours, or an evaluator's
     return deque(tree.ancestors(node), maxlen=1)[0] if tree.parent(node) is not None else node
+
+
+def _is_on_bus(node: Node) -> bool:
+    return node.facts is not None and node.facts.delivery is not None
 
 
 def _could_be_below(root: Node, node: Node) -> bool:

@@ -1,5 +1,7 @@
 """What ties traces together: a bare loop's calls are often traces of their own, joined only by what was said.
 
+So are the deliveries of a message bus, joined by links with one another and with the agents that they are of.
+
 Two traces belong into one :func:`~otel_eval.assemble.assembler.assemble_nodes` where one of them is tied to the other:
 the conversation so far that a call leaves behind is what the next call begins with, and the ids of the tools asked for are
 those whose results come next. Ties may join more than belongs together (a scripted model's ids repeat); the assembler
@@ -21,10 +23,13 @@ from otel_eval.interaction import Message
 def ties(arrived: Node | Note) -> frozenset[str]:
     """The keys that this span, or log record, shares with those of other traces that continue it, or that it continues.
 
-    Only model calls have any, and agents whose model calls are traces of their own: the tool call ids of this turn, the response id (another instrumentation's span of the same
-    call), and the turn's opening (history and user message), which all calls of one turn begin with.
+    Only model calls have any, and agents whose model calls are traces of their own: the tool call ids of this turn, the
+    response id (another instrumentation's span of the same call), and the turn's opening (history and user message), which
+    all calls of one turn begin with. What is on a message bus is tied by its own trace and those that it links to.
     """
     facts = arrived.facts
+    if facts is not None and facts.delivery is not None and isinstance(arrived, Node):
+        return frozenset(f"bus:{id_}" for id_ in (arrived.trace_id, *(link.trace_id for link in arrived.links)))
     if facts is None or (isinstance(arrived, Node) and facts.kind is not Kind.MODEL and not facts.detached):
         return frozenset()
     keys = {f"response:{facts.response_id}"} if facts.response_id else set()

@@ -33,6 +33,8 @@ class Kind(StrEnum):
     """One agent passing on to another: never a tool call."""
     STEP = "step"
     """Part of an agent's work without a meaning of its own. Its content serves where the agent's span has none."""
+    DELIVERY = "delivery"
+    """A message bus handing over a message, of the agent below whose span a link leads, to an agent of some address."""
     EVALUATOR = "evaluator"
     """Somebody judging. It and all below it is left out."""
     OTHER = "other"
@@ -61,6 +63,14 @@ class Mark:
 
 
 @frozen
+class Delivery:
+    """Where a message bus finds an agent: of an agent its own address, of a delivery whom it reaches and who sent it."""
+
+    recipient: str | None = None
+    sender: str | None = None
+
+
+@frozen
 class Facts:
     """What one span says.
 
@@ -86,7 +96,8 @@ class Facts:
         ``pseudo_tools``: names of tool calls in messages that are plumbing of the framework.
     Place
         ``detached``: the instrumentation loses the context, so that what belongs below an agent's span is beside it or in
-        traces of its own.
+        traces of its own. ``delivery``: the agent gets and gives messages through a bus (:mod:`otel_eval.assemble.deliveries`);
+        what a delivery hands over stands in ``input`` as its recipient sees it, in ``output`` as its sender's own.
     """
 
     kind: Kind
@@ -120,6 +131,7 @@ class Facts:
     setting: str | None = None
     pseudo_tools: tuple[str, ...] = ()
     detached: bool = False
+    delivery: Delivery | None = None
 
     @property
     def answered(self) -> bool:

@@ -12,6 +12,7 @@ from importlib.metadata import entry_points
 
 from otel_eval.conventions import (
     anthropic_sdk,
+    autogen,
     claude_code,
     crewai,
     dspy,
@@ -91,6 +92,7 @@ CONVENTIONS: tuple[Convention, ...] = (
     openlit.CONVENTION,
     semantic_kernel.CONVENTION,
     gemini_cli.CONVENTION,
+    autogen.CONVENTION,
     span_kinds.CONVENTION,
     genai.CONVENTION,
     generic.CONVENTION,

@@ -2,15 +2,7 @@
 
 from __future__ import annotations
 
-_BUS = (
-    "AutoGen's agent and tool spans hold no content at all, and no model's call is traced. What a *team* says stands in the "
-    "`message` of its runtime's message bus, a span and mostly a trace for each delivery, which links alone join; a run "
-    "without a team writes nothing. What a bus delivers is not read as what an agent was asked, replied or called."
-)
-
 KNOWN: dict[str, str] = {
-    "autogen-agentchat--native/handoff": f"{_BUS} The two agents of the handoff are in traces that nothing else joins.",
-    "autogen-agentchat--native/team": _BUS,
     "langchain-js--traceloop/stream": (
         "The record is wrong, not the reading: the program took an empty text from its stream, so its own record says that "
         "there was no reply, while the last model's call holds it."

@@ -29,6 +29,10 @@ from otel_eval.ledger import AsyncLedger
 from otel_eval.ledger.model import Stored
 from otel_eval.loop_guard import LoopGuard
 
+MODEL = "openai/scripted"
+LISTED = "openai/gpt-4o-mini"
+"""A model whose price litellm knows, which makes its calls cheaper: it searches for one otherwise."""
+
 CONCURRENCY = 8
 CRITERION = "the reply apologizes and states the refunded amount"
 
@@ -36,7 +40,7 @@ CRITERION = "the reply apologizes and states the refunded amount"
 def configuration(around: Neighbours) -> Config:
     """One criterion judge for every agent."""
     model = {
-        "model": "openai/scripted", "api_base": around.model, "api_key": "none", "max_concurrency": CONCURRENCY,
+        "model": MODEL, "api_base": around.model, "api_key": "none", "max_concurrency": CONCURRENCY,
         "daily_budget_usd": 1000, "price_per_million_tokens": {"input": 1, "output": 4},
     }  # fmt: skip
     evaluators = {"apologizes": {"judge": {"criterion": CRITERION}, "agents": ["*"]}}
@@ -78,12 +82,8 @@ async def ours(completed: Sequence[Completed], around: Neighbours) -> Took:
     return took
 
 
-async def bare(completed: Sequence[Completed], around: Neighbours, model: str = "openai/unpriced") -> Took:
-    """The same messages, as often, at the same concurrency, and nothing else.
-
-    Ours tells litellm the price of ``openai/scripted``, which makes calls of it cheaper for everybody in the process; a
-    name of its own is what a call costs that nobody prepared.
-    """
+async def bare(completed: Sequence[Completed], around: Neighbours, model: str = MODEL) -> Took:
+    """The same messages, as often, at the same concurrency, and nothing else."""
     litellm = await litellm_import.imported()
     judge, places = ModelJudge(), asyncio.Semaphore(CONCURRENCY)
     schema = {
@@ -133,7 +133,7 @@ def main() -> None:
             return
         for _ in range(given.rounds):
             floor.append(asyncio.run(bare(interactions(given.interactions), around)))
-            priced.append(asyncio.run(bare(interactions(given.interactions), around, "openai/scripted")))
+            priced.append(asyncio.run(bare(interactions(given.interactions), around, LISTED)))
             mine.append(asyncio.run(ours(interactions(given.interactions), around)))
     best, least = min(took.cpu for took in mine), min(took.cpu for took in floor)
     figures = {
@@ -141,7 +141,7 @@ def main() -> None:
         "cpu_ms_each": round(best / given.interactions * 1000, 2),
         "bare_acompletion_cpu_ms_each": round(least / given.interactions * 1000, 2),
         "ratio": round(best / least, 2),
-        "ratio_to_a_call_of_known_price": round(best / min(took.cpu for took in priced), 2),
+        "ratio_to_a_call_of_a_model_that_litellm_prices": round(best / min(took.cpu for took in priced), 2),
         "ratio_of_medians": round(median(took.cpu for took in mine) / median(took.cpu for took in floor), 2),
     }
     print(json.dumps(figures, indent=2))

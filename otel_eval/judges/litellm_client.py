@@ -8,22 +8,19 @@ from __future__ import annotations
 
 import asyncio
 import email.utils
-import logging
 import random
 import re
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-from otel_eval.judges import litellm_import
+from otel_eval.judges import litellm_bookkeeping, litellm_import
 from otel_eval.judges.completion import ModelAnswer, ModelRequest
 from otel_eval.judges.errors import JudgeError, JudgeTimeout, JudgeUnavailable
 from otel_eval.judges.prices import known_prices
 from otel_eval.judges.settings import JudgeModelSettings
 from otel_eval.outcome import Cause
 from otel_eval.redaction import Redaction
-
-log = logging.getLogger(__name__)
 
 PATIENCE = 20.0
 """Seconds that a call waits for Retry-After itself; where the provider asks for more, the model is paused instead."""
@@ -59,13 +56,11 @@ class LitellmModel:
         self._secrets = tuple(secret for secret in (settings.api_key, *settings.headers.values()) if secret)
         self._redaction = Redaction()
         self._answered_at = float("-inf")
-        self._priced = False
+        # Only litellm's own list of prices needs litellm to work out the cost (it knows of cached tokens).
+        self._priced_by_litellm = settings.prices is None and known_prices(settings.model) is not None
 
     async def __call__(self, request: ModelRequest, /) -> ModelAnswer:
         litellm = await litellm_import.imported()
-        if not self._priced:
-            self._priced = True
-            _tell_price(litellm, self._settings)
         began = asyncio.get_running_loop().time()
         for tries_left in range(self._settings.max_retries, -1, -1):
             try:
@@ -109,10 +104,12 @@ class LitellmModel:
 
     async def _once(self, litellm: Any, request: ModelRequest, form: str) -> ModelAnswer:
         timeout = self._settings.timeout
+        arguments = self._arguments(request, form)
+        arguments |= litellm_bookkeeping.silencing(litellm, arguments, cost=self._priced_by_litellm)
         try:
             # A deadline of ours as well: litellm's bounds the wait for each chunk of a response, not the whole of it.
             async with asyncio.timeout(timeout + 0.5):
-                response = await litellm.acompletion(**self._arguments(request, form))
+                response = await litellm.acompletion(**arguments)
             return self._answer(response)
         except TimeoutError as error:
             raise self._down(f"no answer within {timeout:g} s", cause=Cause.JUDGE_TIMEOUT) from error
@@ -223,27 +220,6 @@ class LitellmModel:
 
 class _FormatRefused(Exception):
     """The server answered 400 or the like: perhaps it does not know the response format."""
-
-
-def _tell_price(litellm: Any, settings: JudgeModelSettings) -> None:
-    """Tell litellm the user's price of a model that its list lacks.
-
-    It works out the cost of every answer, twice, and of a model without a price it searches all names that the model
-    might have: 0.7 ms of CPU a call, an eighth of it. A price that litellm lists is left alone.
-    """
-    provider, slash, _ = settings.model.partition("/")
-    if settings.prices is None or not slash or known_prices(settings.model) is not None:
-        return
-    entry = {
-        "input_cost_per_token": settings.prices.input_per_million / 1_000_000,
-        "output_cost_per_token": settings.prices.output_per_million / 1_000_000,
-        "litellm_provider": provider,
-        "mode": "chat",
-    }
-    try:
-        litellm.register_model({settings.model: entry})
-    except Exception as error:  # noqa: BLE001 - it saves time, and nothing else depends on it
-        log.debug("litellm does not take the price of %s: %s", settings.model, error)
 
 
 def _response_format(form: str, schema: Mapping[str, object]) -> dict[str, Any] | None:

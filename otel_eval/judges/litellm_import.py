@@ -12,12 +12,15 @@ import logging
 import os
 import threading
 import warnings
+from collections.abc import Mapping
 from typing import Any
 
+from otel_eval.judges import litellm_bookkeeping
 from otel_eval.judges.prices import known_prices
 
 _importing = threading.Lock()
 _ready: Any = None
+_GIVEN = "{}"
 
 
 async def imported() -> Any:
@@ -48,6 +51,16 @@ def _imported() -> Any:
         litellm.telemetry = False
         litellm.suppress_debug_info = True
         known_prices("")  # reads the list, which takes a moment
-        nothing = [{"role": "user", "content": ""}]
-        asyncio.run(litellm.acompletion(model="openai/none", api_key="none", messages=nothing, mock_response="{}"))
+        _ask(litellm, {})
+        litellm_bookkeeping.try_out(litellm, lambda parameters: _ask(litellm, parameters))
     return litellm
+
+
+def _ask(litellm: Any, parameters: Mapping[str, Any]) -> None:
+    """A call that reaches nobody: its answer is given to it. Raises ValueError where it comes back as another."""
+    nothing = [{"role": "user", "content": ""}]
+    call = litellm.acompletion(
+        model="openai/none", api_key="none", messages=nothing, mock_response=_GIVEN, **parameters
+    )
+    if asyncio.run(call).choices[0].message.content != _GIVEN:
+        raise ValueError("litellm gave another answer than the one that it was given")

@@ -6,7 +6,8 @@ import asyncio
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
+from typing import Any
 
 import pytest
 
@@ -21,6 +22,7 @@ from otel_eval.judges import (
     ModelJudge,
     ModelRequest,
     Prices,
+    litellm_bookkeeping,
     price_known,
 )
 from otel_eval.judges.litellm_client import LitellmModel
@@ -332,13 +334,40 @@ def as_dict(request: ModelRequest) -> dict[str, object]:
     return {name: getattr(request, name) for name in request.__slots__}
 
 
-async def test_litellm_is_told_a_price_that_it_does_not_list(provider: ScriptedModel) -> None:
-    """It searches for one at every call otherwise; a price that it lists is left alone."""
-    litellm = load()
-    prices = Prices(input_per_million=1, output_per_million=4)
-    listed = dict(litellm.model_cost["gpt-4o-mini"])
-    for model in ("openai/of-the-house", "openai/gpt-4o-mini"):
-        answer = await LitellmModel(settings(provider, model=model, prices=prices))(REQUEST)
-        assert answer.cost_usd == prices.cost(answer.input_tokens or 0, answer.output_tokens or 0)
-    assert litellm.get_model_info("openai/of-the-house")["output_cost_per_token"] == 4e-6
-    assert litellm.model_cost["gpt-4o-mini"] == listed
+async def test_litellm_tells_whoever_listens_to_it(provider: ScriptedModel, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its bookkeeping is left out only where nobody registered a callback."""
+    heard: asyncio.Queue[str] = asyncio.Queue()
+
+    async def hear(details: dict[str, Any], *others: object) -> None:
+        heard.put_nowait(details["model"])
+
+    monkeypatch.setattr(load(), "_async_success_callback", [hear])
+    await LitellmModel(settings(provider, model="openai/gpt-4o-mini"))(REQUEST)
+    assert await asyncio.wait_for(heard.get(), 10) == "gpt-4o-mini"
+
+
+@pytest.mark.parametrize("silent", [True, False])
+async def test_a_call_is_the_same_without_litellms_books(
+    provider: ScriptedModel, monkeypatch: pytest.MonkeyPatch, silent: bool
+) -> None:
+    """What is asked, answered and paid does not depend on whether this litellm takes a logging object of ours."""
+    assert litellm_bookkeeping._silent is not None, "the installed litellm no longer takes it: calls cost more"
+    if not silent:
+        monkeypatch.setattr(litellm_bookkeeping, "_silent", None)
+    provider.answer(Answer(text=verdict(1), input_tokens=1000, output_tokens=100))
+    own = settings(provider, prices=Prices(input_per_million=1, output_per_million=4))
+    answer = await LitellmModel(own)(REQUEST)
+    assert (answer.text, answer.cost_usd) == (verdict(1), pytest.approx(0.0014))
+    listed = await LitellmModel(settings(provider, model="openai/gpt-4o-mini"))(REQUEST)
+    assert listed.cost_usd == pytest.approx((1000 * 0.15 + 100 * 0.6) / 1e6)
+
+
+def test_a_litellm_that_refuses_our_logging_object_is_left_to_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The trial call at import decides, so that another version of litellm costs time and nothing else."""
+    monkeypatch.setattr(litellm_bookkeeping, "_silent", litellm_bookkeeping._silent)
+
+    def refuse(parameters: Mapping[str, Any]) -> None:
+        raise TypeError(f"unexpected {', '.join(parameters)}")
+
+    litellm_bookkeeping.try_out(load(), refuse)
+    assert litellm_bookkeeping.silencing(load(), {"model": "m", "messages": []}, cost=True) == {}

@@ -1,0 +1,92 @@
+"""litellm's bookkeeping of a call, left out where nobody reads it.
+
+After each answer litellm works out what it cost, twice, and writes a log entry of some eighty fields, whether or not
+anybody registered a callback that would take it: 1.2 of the 4.4 ms of CPU that a call costs. Both are methods of the
+call's logging object, and a caller may hand in one of its own, as litellm's router does. Ours does neither: costs by the
+user's prices are worked out here (:mod:`otel_eval.judges.litellm_client`), and what was asked and answered is on the record.
+
+Where somebody does listen, litellm is left to itself; so it is where a trial call shows that this version of it does not
+take such an object.
+"""
+
+from __future__ import annotations
+
+import datetime
+import logging
+import uuid
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+log = logging.getLogger(__name__)
+
+_LISTENERS = (
+    "callbacks", "input_callback", "success_callback", "failure_callback", "_async_input_callback",
+    "_async_success_callback", "_async_failure_callback", "pre_call_rules", "custom_provider_map", "max_budget",
+)  # fmt: skip
+"""What of litellm's settings has it look at a call, or set something up before one."""
+
+_OF_ONE_CALL = ("callbacks", "success_callback", "failure_callback", "logger_fn")
+"""The same among the parameters of a single call."""
+
+
+class _Silent(NamedTuple):
+    """Makers of logging objects: one whose cost litellm works out as ever, and one of which nobody asks a cost."""
+
+    priced: Callable[..., Any]
+    unpriced: Callable[..., Any]
+
+
+_silent: _Silent | None = None
+
+
+def try_out(litellm: Any, ask: Callable[[Mapping[str, Any]], None]) -> None:
+    """Find out whether this litellm takes our logging objects: ``ask`` makes a call with the parameters that it is given."""
+    global _silent
+    try:
+        _silent = _made()
+        for cost in (True, False):
+            ask(silencing(litellm, {"model": "openai/none", "messages": []}, cost=cost))
+    except Exception as error:  # noqa: BLE001 - it saves time, and nothing else depends on it
+        log.debug("litellm keeps its books, since it does not take ours: %s", error)
+        _silent = None
+
+
+def silencing(litellm: Any, arguments: Mapping[str, Any], *, cost: bool) -> dict[str, Any]:
+    """The parameters that keep litellm from logging this call, and, unless its ``cost`` is asked for, from pricing it.
+
+    None of them where somebody listens.
+    """
+    if _silent is None or any(getattr(litellm, name, None) for name in _LISTENERS):
+        return {}
+    if any(name in arguments for name in _OF_ONE_CALL):
+        return {}
+    call_id = str(uuid.uuid4())
+    made = (_silent.priced if cost else _silent.unpriced)(
+        model=arguments["model"],
+        messages=arguments["messages"],
+        stream=False,
+        call_type="acompletion",
+        start_time=datetime.datetime.now(),
+        litellm_call_id=call_id,
+        function_id="",
+        kwargs=dict(arguments),
+    )
+    return {"litellm_logging_obj": made, "litellm_call_id": call_id}
+
+
+def _made() -> _Silent:
+    from litellm.litellm_core_utils.litellm_logging import Logging
+
+    class Unlogged(Logging):  # type: ignore[misc]
+        def claim_async_success_log(self) -> bool:
+            """Somebody else writes the entry."""
+            return False
+
+        async def async_success_handler(self, *args: Any, **kwargs: Any) -> None:
+            """Where litellm does not ask the above: nothing is written."""
+
+    class Unpriced(Unlogged):
+        def response_cost_calculator(self, *args: Any, **kwargs: Any) -> None:
+            """No cost is known to it."""
+
+    return _Silent(priced=Unlogged, unpriced=Unpriced)

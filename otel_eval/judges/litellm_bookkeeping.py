@@ -39,8 +39,8 @@ class _Silent(NamedTuple):
 _silent: _Silent | None = None
 
 
-def try_out(litellm: Any, ask: Callable[[Mapping[str, Any]], None]) -> None:
-    """Find out whether this litellm takes our logging objects: ``ask`` makes a call with the parameters that it is given."""
+def try_out(litellm: Any, ask: Callable[[Mapping[str, Any]], None]) -> bool:
+    """Whether this litellm takes our logging objects: ``ask`` makes a call with the parameters that it is given."""
     global _silent
     try:
         _silent = _made()
@@ -49,6 +49,7 @@ def try_out(litellm: Any, ask: Callable[[Mapping[str, Any]], None]) -> None:
     except Exception as error:  # noqa: BLE001 - it saves time, and nothing else depends on it
         log.debug("litellm keeps its books, since it does not take ours: %s", error)
         _silent = None
+    return _silent is not None
 
 
 def silencing(litellm: Any, arguments: Mapping[str, Any], *, cost: bool) -> dict[str, Any]:

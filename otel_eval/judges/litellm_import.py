@@ -51,8 +51,8 @@ def _imported() -> Any:
         litellm.telemetry = False
         litellm.suppress_debug_info = True
         known_prices("")  # reads the list, which takes a moment
-        _ask(litellm, {})
-        litellm_bookkeeping.try_out(litellm, lambda parameters: _ask(litellm, parameters))
+        if not litellm_bookkeeping.try_out(litellm, lambda parameters: _ask(litellm, parameters)):
+            _ask(litellm, {})
     return litellm
 
 

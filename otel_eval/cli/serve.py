@@ -18,8 +18,10 @@ from otel_eval.config import Config, ConfigError, load
 from otel_eval.journal import JournalError
 from otel_eval.ledger import LedgerError
 from otel_eval.receive.listener import ReceiverError
-from otel_eval.server.running import Server, ServerError, Watching, running
+from otel_eval.server.errors import ServerError
+from otel_eval.server.running import Server, running
 from otel_eval.server.stages import StageDied
+from otel_eval.server.watching import Watching
 
 CANNOT_START = (ConfigError, ServerError, JournalError, LedgerError, ReceiverError)
 

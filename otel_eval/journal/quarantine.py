@@ -8,6 +8,8 @@ from pathlib import Path
 
 from otel_eval.journal.entry import Entry
 
+FOLDER = "quarantine"
+
 _SUFFIX = {"protobuf": "pb", "json": "json"}
 
 

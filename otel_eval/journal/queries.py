@@ -104,27 +104,30 @@ def empty(connection: sqlite3.Connection, trace_ids: Sequence[str]) -> None:
     )
 
 
-def state(connection: sqlite3.Connection) -> tuple[int, int]:
-    """The newest sequence number ever given, and the bytes of all bodies."""
-    # length() of a blob reads the row's header alone, not the blob.
-    row = _row(
-        connection,
-        "SELECT (SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'entries'),"
-        " (SELECT coalesce(sum(length(body)), 0) FROM entries)",
-    )
+def newest(connection: sqlite3.Connection) -> int:
+    """The newest sequence number ever given; 0 where there never was one."""
+    row = _row(connection, "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'entries'")
     assert row is not None
-    return int(row[0]), int(row[1])
+    return int(row[0])
+
+
+def size(connection: sqlite3.Connection) -> int:
+    """The bytes of all bodies."""
+    # length() of a blob reads the row's header alone, not the blob.
+    row = _row(connection, "SELECT coalesce(sum(length(body)), 0) FROM entries")
+    assert row is not None
+    return int(row[0])
 
 
 def page(connection: sqlite3.Connection, after: int) -> list[Entry]:
     """The next entries behind ``after``, about :data:`PAGE_BYTES` of them; empty where there is none."""
     entries: list[Entry] = []
-    size = 0
+    taken = 0
     with closing(connection.execute(f"{_ENTRY} WHERE seq > ? ORDER BY seq", (after,))) as rows:
         for row in rows:
             entries.append(_entry(row))
-            size += len(entries[-1].request.body)
-            if size >= PAGE_BYTES:
+            taken += len(entries[-1].request.body)
+            if taken >= PAGE_BYTES:
                 break
     return entries
 

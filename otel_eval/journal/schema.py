@@ -10,6 +10,8 @@ from pathlib import Path
 
 from otel_eval.journal.errors import JournalCorrupt, JournalTooNew, JournalUnusable, JournalUnwritable
 
+FILE = "journal.db"
+
 APPLICATION_ID = 0x6F74656A
 """Marks the file as a journal ("otej"), so that a stranger's database is never written to."""
 

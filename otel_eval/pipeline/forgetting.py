@@ -15,7 +15,7 @@ from typing import Any
 
 from otel_eval.conventions.facts import Facts
 from otel_eval.instruments import NullRecorder
-from otel_eval.journal import Entry, Journal
+from otel_eval.journal import Consumer, Entry
 from otel_eval.ledger import AsyncLedger
 from otel_eval.loop_guard import LoopGuard
 from otel_eval.pipeline.pipeline import Pipeline
@@ -63,7 +63,7 @@ async def forget(
     wanted: Wanted,
     *,
     ledger: AsyncLedger,
-    journal: Journal | None,
+    journal: Consumer | None,
     pipeline: Pipeline | None = None,
     relay: Relay | None = None,
 ) -> Forgotten:
@@ -97,7 +97,7 @@ async def forget(
     )
 
 
-async def _chosen(wanted: Wanted, journal: Journal, deleted: set[str]) -> set[str]:
+async def _chosen(wanted: Wanted, journal: Consumer, deleted: set[str]) -> set[str]:
     """The traces that it means: those of what the ledger had, and those in unreleased entries, which it may not have yet."""
     if wanted.interaction is not None:
         trace_id = wanted.interaction.partition("-")[0].lower()
@@ -130,7 +130,7 @@ def _is_of(wanted: Wanted, facts: Facts) -> bool:
     return wanted.user is not None and facts.user_id == wanted.user
 
 
-async def _without(chosen: set[str], journal: Journal) -> AsyncIterator[tuple[Entry, bytes | None]]:
+async def _without(chosen: set[str], journal: Consumer) -> AsyncIterator[tuple[Entry, bytes | None]]:
     """The unreleased entries in which something of these traces is, each with the body that is left of it."""
     async for entry in journal.unreleased():
         body = await asyncio.to_thread(without_traces, entry.request, chosen)

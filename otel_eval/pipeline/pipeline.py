@@ -18,7 +18,7 @@ from otel_eval.assemble.nodes import Node
 from otel_eval.clock import Clock
 from otel_eval.conventions.facts import Note
 from otel_eval.instruments import Recorder
-from otel_eval.journal import ClosedTrace, Entry, Journal, JournalUnwritable
+from otel_eval.journal import ClosedTrace, Consumer, Entry, JournalUnwritable
 from otel_eval.ledger import LedgerUnavailable
 from otel_eval.loop_guard import LoopGuard
 from otel_eval.pipeline.holding import Holding
@@ -48,7 +48,7 @@ class Pipeline:
     def __init__(
         self,
         *,
-        journal: Journal,
+        journal: Consumer,
         accept: Accept,
         guard: LoopGuard,
         clock: Clock,

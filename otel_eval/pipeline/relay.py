@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any, Protocol
 
 from otel_eval.clock import Clock
-from otel_eval.journal import Encoding, Entry, Journal, Signal
+from otel_eval.journal import Consumer, Encoding, Entry, Signal
 
 MARK_EVERY_S = 1.0
 POSITION = "forwarded"
@@ -29,7 +29,7 @@ class Relay:
     """Sends on what the journal holds. ``progress`` is told how far it came, once that is durable."""
 
     def __init__(
-        self, *, journal: Journal, deliver: Deliver, clock: Clock, progress: Callable[[int], Awaitable[None]]
+        self, *, journal: Consumer, deliver: Deliver, clock: Clock, progress: Callable[[int], Awaitable[None]]
     ) -> None:
         self._journal = journal
         self._deliver = deliver

@@ -19,8 +19,9 @@ from otel_eval.interaction import Interaction
 from otel_eval.judges import CompletionFunction
 from otel_eval.ledger.model import Stored
 from otel_eval.record import EvaluationRecord
-from otel_eval.server.running import Server, Watching
+from otel_eval.server.running import Server
 from otel_eval.server.running import running as server_running
+from otel_eval.server.watching import Watching
 
 
 class RunningServer:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from otel_eval.loop_guard import LoopGuard
-from otel_eval.server.running import ServerError
+from otel_eval.server.errors import ServerError
 from otel_eval.server.stages import StageDied, watched
 from otel_eval.server.storage import StorageError, prepare
 from otel_eval.testing.server import running

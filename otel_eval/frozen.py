@@ -13,19 +13,29 @@ T = TypeVar("T")
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)
 def frozen(cls: type[T]) -> type[T]:
-    """A frozen, slotted, keyword-only dataclass, frozen for the type checker alone.
+    """A frozen, slotted, keyword-only dataclass, frozen and keyword-only for the type checker alone.
 
     ``dataclass(frozen=True)`` sets each field through ``object.__setattr__``: 2.4 us for a span's node, 0.5 us without.
-    Only for what stays between our own stages; what evaluators and other callers are handed is really frozen.
+    Made by position, as copies are, the facts of a span take 1 us; by their 34 keywords, 4. Only for what stays between our
+    own stages; what evaluators and other callers are handed is really frozen.
     """
-    return dataclass(slots=True, kw_only=True, unsafe_hash=True)(cls)
+    made = dataclass(slots=True, unsafe_hash=True)(cls)
+    _OURS.add(made)
+    return made
+
+
+_OURS: set[type[Any]] = set()
 
 
 def changed(value: T, **changes: Any) -> T:
-    """As ``dataclasses.replace``, in a third of its time: 4 us for the facts of a span. Every field has to be in ``__init__``."""
+    """As ``dataclasses.replace``, in a third of its time or less. Every field has to be in ``__init__``."""
     cls: Any = type(value)
     names, values_of = reader_of(cls)
-    made: T = cls(**{**dict(zip(names, values_of(value), strict=True)), **changes})
+    if cls not in _OURS:
+        return cls(**{**dict(zip(names, values_of(value), strict=True)), **changes})  # type: ignore[no-any-return]
+    made: T = cls(*values_of(value))
+    for name, changed_to in changes.items():
+        setattr(made, name, changed_to)  # nobody else has it yet
     return made
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from otel_eval.conventions.facts import MISSING, Mark, Missing
+from otel_eval.conventions.facts import MISSING, NO_USAGE, Mark, Missing
 from otel_eval.conventions.messages import read_messages
 from otel_eval.conventions.parts import result_value
 from otel_eval.conventions.values import (
@@ -209,5 +209,6 @@ USAGE_KEYS: dict[str, tuple[str, ...]] = {
 
 
 def usage_of(attributes: Mapping[str, Any], keys: Mapping[str, tuple[str, ...]] = USAGE_KEYS) -> Usage:
-    """The token counts that stand in the attributes."""
-    return Usage(**{field: first_number(attributes, names) for field, names in keys.items()})
+    """The token counts that stand in the attributes; NO_USAGE itself where none does."""
+    counts = {field: count for field, names in keys.items() if (count := first_number(attributes, names)) is not None}
+    return Usage(**counts) if counts else NO_USAGE

@@ -39,10 +39,15 @@ def tails_of(span: Span) -> tuple[str, ...]:
     texts = _texts(span.attributes.values())
     for event in span.events:
         texts += _texts(event.attributes.values())
-    longest = max(map(len, texts), default=0)
+    lengths = list(map(len, texts))
+    longest = max(lengths, default=0)
     if longest < SHORTEST:
         return ()
-    found = list(dict.fromkeys(text for text in texts if len(text) == longest and not _is_whole(text)))
+    if lengths.count(longest) == 1:  # as nearly always
+        longest_text = texts[lengths.index(longest)]
+        found = [] if _is_whole(longest_text) else [longest_text]
+    else:
+        found = list(dict.fromkeys(text for text in texts if len(text) == longest and not _is_whole(text)))
     if not found or not (len(found) > 1 or looks_cut(found[0]) or (_is_usual(longest) and _stops(found[0]))):
         return ()
     return tuple(dict.fromkeys(tail for text in found if (tail := _tail(text))))
@@ -56,11 +61,12 @@ def is_cut(value: object, tails: Iterable[str] = ()) -> bool:
 
 
 def _texts(values: Iterable[Any]) -> list[str]:
-    given = list(values)
-    texts = [value for value in given if isinstance(value, str)]
-    if len(texts) < len(given):
-        lists = [value for value in given if isinstance(value, (list, tuple))]
-        texts += [item for value in lists for item in value if isinstance(item, str)]
+    texts = []
+    for value in values:
+        if isinstance(value, str):
+            texts.append(value)
+        elif isinstance(value, (list, tuple)):
+            texts += [item for item in value if isinstance(item, str)]
     return texts
 
 

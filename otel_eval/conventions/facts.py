@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from enum import Enum, StrEnum
+from operator import attrgetter
 from typing import Any, Final
 
 from otel_eval.frozen import frozen, reader_of
@@ -142,39 +143,56 @@ class Facts:
         )
 
 
-_NAMES, _values_of = reader_of(Facts)
+_, _values_of = reader_of(Facts)
 _UNTOLD = tuple(field.default for field in fields(Facts))
 _JOINED = ("conventions", "marks", "cut", "pseudo_tools")
+_joined_of = attrgetter(*_JOINED)
 
 
 def fill(facts: Facts, more: Facts, **known: Any) -> Facts:
     """``facts`` with its untold fields taken from ``more``; the kind stays that of ``facts``. ``known``: fields as they are."""
-    values: dict[str, Any] = {  # the untold values are singletons
-        name: theirs if mine is untold else mine
-        for name, untold, mine, theirs in zip(_NAMES, _UNTOLD, _values_of(facts), _values_of(more), strict=True)
-    }
-    for name in _JOINED:
-        mine, theirs = getattr(facts, name), getattr(more, name)
+    make: Any = Facts
+    pairs = zip(_UNTOLD, _values_of(facts), _values_of(more), strict=True)
+    both: Facts = make(
+        *[theirs if mine is untold else mine for untold, mine, theirs in pairs]
+    )  # the untold are singletons
+    for name, mine, theirs in zip(_JOINED, _joined_of(facts), _joined_of(more), strict=True):
         if mine and theirs:
-            values[name] = mine + tuple(item for item in theirs if item not in mine)
-    if facts.usage == NO_USAGE:
-        values["usage"], values["aggregated"] = more.usage, more.aggregated
+            known.setdefault(name, mine + tuple(item for item in theirs if item not in mine))
+    if facts.usage is NO_USAGE or facts.usage == NO_USAGE:
+        known.setdefault("usage", more.usage)
+        known.setdefault("aggregated", more.aggregated)
     if facts.input is not None:
-        values["new_from"] = facts.new_from
-    return Facts(**{**values, **known}) if known else Facts(**values)
+        known.setdefault("new_from", facts.new_from)
+    for name, value in known.items():
+        setattr(both, name, value)
+    return both
 
 
 @frozen
 class Note:
     """What one log record says about the span that it names, in place of attributes of that span.
 
-    ``order`` sorts the notes of one span. Messages of several notes of one span follow one another.
+    ``order`` sorts the notes of one span: by time, by place in the request, then by what they are. Messages of several
+    notes of one span follow one another. ``among``: of how many the place is; of a record that came in several requests
+    the place among most counts.
     """
 
     trace_id: str
     span_id: str
-    order: tuple[int, int, str] = (0, 0, "")
     facts: Facts
+    order: tuple[int, int, int, str] = (0, 0, 0, "")
+    among: int = 1
+
+    @property
+    def same(self) -> tuple[int, str]:
+        """What a record sent again has in common with itself: in another request it may have another place."""
+        return self.order[0], self.order[3]
+
+    @property
+    def standing(self) -> tuple[int, tuple[int, int, int, str]]:
+        """By which of two of the same counts."""
+        return self.among, self.order
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,7 +14,7 @@ from typing import Any
 
 from otel_eval.conventions import events
 from otel_eval.conventions.content import Content, usage_of
-from otel_eval.conventions.facts import MISSING, NO_USAGE, Convention, Facts, Kind, fill
+from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind, fill
 from otel_eval.conventions.messages import calls_in, read_messages, results_in
 from otel_eval.conventions.trouble import error_in_result, failure_of, is_control_flow, tool_error_of
 from otel_eval.conventions.values import decode_leniently, first_text, is_object, text, unflatten
@@ -171,10 +171,10 @@ def _input(content: Content) -> tuple[Message, ...] | None:
 
 def _output(content: Content) -> tuple[Message, ...] | None:
     found = content.messages("output", "gen_ai.output.messages", "gen_ai.completion", role="assistant")
+    if found:
+        return found
     legacy = _flattened(content, "output", "gen_ai.completion.", "assistant")
-    if found is None or (legacy and not any(message.parts for message in found)):
-        return legacy
-    return found
+    return legacy or found
 
 
 def _lost_calls(output: tuple[Message, ...] | None, reasons: tuple[str, ...]) -> bool:
@@ -225,13 +225,12 @@ def finish_reasons_of(attributes: Mapping[str, Any]) -> tuple[str, ...]:
 
 def _model(span: Span, kind: Kind) -> dict[str, Any]:
     attributes = span.attributes
-    usage = usage_of(attributes)
     return {
         "failure": failure_of(span) or _told_by_finish(attributes),
         "model": first_text(attributes, ("gen_ai.response.model", "gen_ai.request.model")),
         "response_id": text(attributes.get("gen_ai.response.id")),
         "finish_reasons": finish_reasons_of(attributes),
-        "usage": NO_USAGE if usage == NO_USAGE else usage,
+        "usage": usage_of(attributes),
         "aggregated": kind is not Kind.MODEL,
     }
 

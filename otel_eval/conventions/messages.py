@@ -7,7 +7,6 @@ read by :mod:`otel_eval.conventions.parts`. What is in nobody's shape is left ou
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import lru_cache
 from typing import Any
 
 import orjson
@@ -38,6 +37,9 @@ def role_of(value: object, default: str = "user") -> str:
     """One of ``system``, ``user``, ``assistant``, ``tool``; the default for a role that nobody knows."""
     if not isinstance(value, str):
         return default
+    known = ROLES.get(value)
+    if known is not None:
+        return known
     name = value.lower().removeprefix("authorrole.").removesuffix("message")
     return ROLES.get(name, default)
 
@@ -45,6 +47,8 @@ def role_of(value: object, default: str = "user") -> str:
 def read_messages(value: Any, default_role: str = "user") -> tuple[Message, ...]:
     """All messages in a value: a list of them, an object that holds such a list, one message, or a bare text."""
     value = containers(value)
+    if isinstance(value, list):
+        return _read_list(value, default_role)
     if isinstance(value, str):
         return (Message(role=default_role, parts=read_parts(value)),) if value else ()
     if is_object(value):
@@ -54,13 +58,16 @@ def read_messages(value: Any, default_role: str = "user") -> tuple[Message, ...]
             if inner is not None
             else _drop_empty([read_message(value, default_role)])
         )
-    if not isinstance(value, list):
-        return ()
+    return ()
+
+
+def _read_list(value: list[Any], default_role: str) -> tuple[Message, ...]:
     if _is_pair(value):
         return (read_message({"role": value[0], "content": value[1]}, default_role),)
-    if value and all(isinstance(item, list) and not _is_pair(item) for item in value):
+    first = value[0] if value else None
+    if isinstance(first, list) and all(isinstance(item, list) and not _is_pair(item) for item in value):
         return tuple(message for item in value for message in read_messages(item, default_role))  # a batch of one
-    if value and all(_is_bare_part(item) for item in value):
+    if _is_bare_part(first) and all(map(_is_bare_part, value)):
         return _drop_empty([Message(role=default_role, parts=read_parts(value))])
     return _drop_empty(_each(value, default_role))
 
@@ -70,14 +77,15 @@ def _each(items: Iterable[Any], default_role: str) -> list[Message]:
     for item in items:
         if isinstance(item, str):
             item = containers(item)
-        if isinstance(item, str):
+        if is_object(item):
+            if item.get("object") == "response" and isinstance(item.get("output"), list):
+                found.extend(_each(item["output"], "assistant"))  # a whole response of OpenAI's among messages
+            else:
+                found.append(read_message(item, default_role))
+        elif isinstance(item, str):
             found.append(Message(role=default_role, parts=read_parts(item)))
         elif isinstance(item, list) and _is_pair(item):
             found.append(read_message({"role": item[0], "content": item[1]}, default_role))
-        elif is_object(item) and item.get("object") == "response" and isinstance(item.get("output"), list):
-            found.extend(_each(item["output"], "assistant"))  # a whole response of OpenAI's among messages
-        elif is_object(item):
-            found.append(read_message(item, default_role))
     return found
 
 
@@ -91,43 +99,48 @@ def read_message(value: Mapping[str, Any], default_role: str = "user") -> Messag
         encoded = orjson.dumps(value)
     except (TypeError, RecursionError):  # a Python repr may hold what JSON does not
         return _read(value, default_role)
-    return _known(encoded, default_role) if len(encoded) <= _REMEMBERED_BYTES else _read(value, default_role)
+    if len(encoded) > _REMEMBERED_BYTES:
+        return _read(value, default_role)
+    key = default_role, encoded
+    known = _known.get(key)
+    if known is None:
+        if len(_known) >= _REMEMBERED:
+            _known.clear()
+        known = _known[key] = _read(value, default_role)
+    return known
 
 
-@lru_cache(maxsize=4096)
-def _known(encoded: bytes, default_role: str) -> Message:
-    return _read(orjson.loads(encoded), default_role)
-
-
+_known: dict[tuple[str, bytes], Message] = {}
+_REMEMBERED = 4096
 _REMEMBERED_BYTES = 8192
 
 
 def _read(value: Mapping[str, Any], default_role: str) -> Message:
-    value = _unwrapped(value)
+    if "role" not in value or "parts" not in value:  # those two make it OpenTelemetry's shape, which nobody wraps
+        value = _unwrapped(value)
     kind = value.get("type")
-    if kind in ("function_call", "custom_tool_call", "tool_call") and "role" not in value:
-        return Message(role="assistant", parts=tuple(filter(None, [tool_call_of(value)])))
-    if kind in ("function_call_output", "custom_tool_call_output") and "role" not in value:
-        return Message(role="tool", parts=(tool_result_of(value),))
-    if kind == "reasoning" and "role" not in value:
-        return Message(role="assistant", parts=read_parts([value]))
+    if kind is not None and "role" not in value and (item := _item(value, kind)) is not None:
+        return item
     role = role_of(value.get("role", value.get("author", kind)), default_role)
     parts = _content_parts(value)
-    calls = _tool_calls(value)
-    if role == "tool" and not any(isinstance(part, ToolResultPart) for part in parts):
-        parts = (_result_message(value, parts),)
-    elif (
-        value.get("tool_call_id")
-        and role != "assistant"
-        and parts
-        and not any(isinstance(p, ToolResultPart) for p in parts)
-    ):
-        parts = (_result_message(value, parts),)
-        role = "tool"
-    known = {part.call_id for part in parts if isinstance(part, ToolCallPart) and part.call_id}
-    return Message(
-        role=role, parts=parts + tuple(call for call in calls if call.call_id is None or call.call_id not in known)
-    )
+    answers = role == "tool" or (role != "assistant" and parts and value.get("tool_call_id"))
+    if answers and not any(isinstance(part, ToolResultPart) for part in parts):
+        role, parts = "tool", (_result_message(value, parts),)
+    if calls := _tool_calls(value):
+        known = {part.call_id for part in parts if isinstance(part, ToolCallPart) and part.call_id}
+        parts += tuple(call for call in calls if call.call_id is None or call.call_id not in known)
+    return Message(role=role, parts=parts)
+
+
+def _item(value: Mapping[str, Any], kind: object) -> Message | None:
+    """What stands among messages without being one, in OpenAI's responses and OTel's parts."""
+    if kind in ("function_call", "custom_tool_call", "tool_call"):
+        return Message(role="assistant", parts=tuple(filter(None, [tool_call_of(value)])))
+    if kind in ("function_call_output", "custom_tool_call_output"):
+        return Message(role="tool", parts=(tool_result_of(value),))
+    if kind == "reasoning":
+        return Message(role="assistant", parts=read_parts([value]))
+    return None
 
 
 def _unwrapped(value: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -164,7 +177,12 @@ def _content_parts(value: Mapping[str, Any]) -> tuple[Part, ...]:
     return (TextPart(text=""),) if empty == "" and not value.get("tool_calls") else ()
 
 
+_CALLS = frozenset({"tool_calls", "toolCalls", "toolInvocations", "function_call"})
+
+
 def _tool_calls(value: Mapping[str, Any]) -> list[ToolCallPart]:
+    if _CALLS.isdisjoint(value):
+        return []
     calls = containers(value.get("tool_calls") or value.get("toolCalls") or value.get("toolInvocations") or ())
     found = (
         [call for item in calls if is_object(item) and (call := tool_call_of(item)) is not None]
@@ -215,7 +233,7 @@ def _is_bare_part(item: Any) -> bool:
 
 
 def _drop_empty(messages: Iterable[Message]) -> tuple[Message, ...]:
-    return tuple(message for message in messages if message.parts)
+    return tuple([message for message in messages if message.parts])
 
 
 def user_text(message: Message) -> str | None:

@@ -34,7 +34,7 @@ def read_parts(content: Any) -> tuple[Part, ...]:
         content = [content]
     if not isinstance(content, list):
         return () if content is None else (TextPart(text=str(content)),)
-    return tuple(part for item in content if (part := read_part(item)) is not None)
+    return tuple([part for item in content if (part := read_part(item)) is not None])
 
 
 def _is_blocks(content: str) -> bool:
@@ -62,47 +62,71 @@ def read_part(item: Any) -> Part | None:
         return None
     if is_object(inner := item.get("message_content")):  # OpenInference
         item = inner
-    kind = item.get("type", item.get("content_type", item.get("kind")))
-    reader = _BY_TYPE.get(str(kind).replace("-", "_")) if kind is not None else None
-    if reader is not None:
-        return reader(item)
+    kind = item.get("type")
+    if kind is None:
+        kind = item.get("content_type", item.get("kind"))
+    if kind is not None:
+        name = str(kind)
+        reader = _BY_TYPE.get(name) or _BY_TYPE.get(name.replace("-", "_"))
+        if reader is not None:
+            return reader(item)
     for key, by_key in _BY_KEY.items():
         if item.get(key) is not None:
             return by_key(item)
     return None
 
 
+_CALL_WRAPPINGS = frozenset({"toolUse", "functionCall", "function_call", "toolRequest", "function", "server_tool_call"})
+_CALL_NAMES = ("name", "toolName", "tool_name", "tool", "function_name")
+_CALL_ARGUMENTS = ("arguments", "args", "input", "parameters", "tool_arguments")
+_CALL_IDS = ("call_id", "id", "toolCallId", "toolUseId", "tool_call_id", "ref", "callId")
+_RESULT_WRAPPINGS = frozenset(
+    {"toolResult", "functionResponse", "function_response", "toolResponse", "server_tool_call_response"}
+)
+_RESULTS = ("response", "result", "output", "content", "value", "text")
+_RESULT_IDS = ("call_id", "tool_call_id", "toolCallId", "tool_use_id", "toolUseId", "id", "ref", "callId")
+_RESULT_NAMES = ("name", "toolName", "tool_name", "function_name")
+_FAILS = frozenset({"is_error", "isError", "status", "outcome"})
+
+
+def _inside(item: Mapping[str, Any], wrappings: frozenset[str]) -> Mapping[str, Any]:
+    """The item with what stands in a wrapping beside what stands around it. The sets are there because most have none."""
+    if wrappings.isdisjoint(item):
+        return item
+    nested = next((item[key] for key in item if key in wrappings and is_object(item[key])), None)
+    return item if nested is None else {**item, **nested}
+
+
 def tool_call_of(item: Mapping[str, Any]) -> ToolCallPart | None:
     """A request to call a tool in any of the shapes; None without a name."""
     if is_object(inner := item.get("tool_call")):  # OpenInference
         item = inner
-    for key in ("toolUse", "functionCall", "function_call", "toolRequest", "function", "server_tool_call"):
-        if is_object(nested := item.get(key)):
-            item = {**item, **nested}
-            break
-    name = _first(item, "name", "toolName", "tool_name", "tool", "function_name")
+    item = _inside(item, _CALL_WRAPPINGS)
+    name = _first(item, _CALL_NAMES)
     if not isinstance(name, str) or not name:
         return None
-    arguments = _first(item, "arguments", "args", "input", "parameters", "tool_arguments")
-    call_id = _first(item, "call_id", "id", "toolCallId", "toolUseId", "tool_call_id", "ref", "callId")
+    arguments = _first(item, _CALL_ARGUMENTS)
+    call_id = _first(item, _CALL_IDS)
     return ToolCallPart(name=name.strip("'\""), arguments=_arguments(arguments), call_id=_id(call_id))
 
 
 def tool_result_of(item: Mapping[str, Any]) -> ToolResultPart:
     """What a tool gave back, in any of the shapes."""
-    for key in ("toolResult", "functionResponse", "function_response", "toolResponse", "server_tool_call_response"):
-        if is_object(nested := item.get(key)):
-            item = {**item, **nested}
-            break
-    content = _first(item, "response", "result", "output", "content", "value", "text")
-    failed = item.get("is_error") is True or item.get("isError") is True or item.get("status") == "error"
-    failed = failed or item.get("type") in ("tool-error", "tool_error") or item.get("outcome") == "failed"
+    item = _inside(item, _RESULT_WRAPPINGS)
+    content = _first(item, _RESULTS)
+    failed = not _FAILS.isdisjoint(item) and (
+        item.get("is_error") is True
+        or item.get("isError") is True
+        or item.get("status") == "error"
+        or item.get("outcome") == "failed"
+    )
+    failed = failed or item.get("type") in ("tool-error", "tool_error")
     if is_object(content) and content.get("type") in ("error-text", "error-json"):  # Vercel
         failed = True
-    if item.get("error") is not None and content is None:
+    if content is None and item.get("error") is not None:
         content, failed = item["error"], True
-    call_id = _first(item, "call_id", "tool_call_id", "toolCallId", "tool_use_id", "toolUseId", "id", "ref", "callId")
-    name = _first(item, "name", "toolName", "tool_name", "function_name")
+    call_id = _first(item, _RESULT_IDS)
+    name = _first(item, _RESULT_NAMES)
     return ToolResultPart(
         call_id=_id(call_id),
         name=name if isinstance(name, str) and name else None,
@@ -143,7 +167,7 @@ def _arguments(value: Any) -> JsonValue:
     return None if is_placeholder(value) else plain(containers(value))
 
 
-def _first(item: Mapping[str, Any], *keys: str) -> Any:
+def _first(item: Mapping[str, Any], keys: tuple[str, ...]) -> Any:
     for key in keys:
         found = item.get(key)
         if found is not None:
@@ -156,9 +180,9 @@ def _id(value: Any) -> str | None:
 
 
 def _text(item: Mapping[str, Any]) -> Part | None:
-    found = _first(item, "text", "content", "value")
+    found = _first(item, ("text", "content", "value"))
     if is_object(found):
-        found = _first(found, "value", "text")
+        found = _first(found, ("value", "text"))
     if not isinstance(found, str) or is_placeholder(found):
         return None
     return ReasoningPart(text=found) if item.get("thought") is True else TextPart(text=found)
@@ -173,9 +197,9 @@ def _data(item: Mapping[str, Any]) -> Part | None:
 
 
 def _reasoning(item: Mapping[str, Any]) -> Part | None:
-    found = _first(item, "thinking", "reasoning", "content", "text", "summary", "reasoningContent")
+    found = _first(item, ("thinking", "reasoning", "content", "text", "summary", "reasoningContent"))
     if is_object(found):
-        found = _first(found, "text", "reasoningText")
+        found = _first(found, ("text", "reasoningText"))
         found = found.get("text") if is_object(found) else found
     if isinstance(found, list):
         found = "\n".join(text.get("text", "") for text in found if is_object(text))
@@ -185,10 +209,10 @@ def _reasoning(item: Mapping[str, Any]) -> Part | None:
 def _attachment(item: Mapping[str, Any]) -> Part:
     kind = str(item.get("type") or "")
     nested: Mapping[str, Any] = next((item[key] for key in _NESTED_MEDIA if is_object(item.get(key))), {})
-    url = _first(item, "uri", "url", "image", "image_url", "file_url", "data") if not nested else None
+    url = _first(item, ("uri", "url", "image", "image_url", "file_url", "data")) if not nested else None
     both = {**item, **nested}
-    mime = _first(both, "mime_type", "mimeType", "media_type", "mediaType")
-    data = _first(both, "content", "data", "bytes", "file_data", "url", "uri", "fileUri", "file_uri")
+    mime = _first(both, ("mime_type", "mimeType", "media_type", "mediaType"))
+    data = _first(both, ("content", "data", "bytes", "file_data", "url", "uri", "fileUri", "file_uri"))
     if data is None:
         data = url
     mime, size = (mime if isinstance(mime, str) else None), None
@@ -199,7 +223,7 @@ def _attachment(item: Mapping[str, Any]) -> Part:
             size = len(data) * 3 // 4 - data[-2:].count("=")
         elif "://" not in data[:40] and len(data) > 64:
             size = len(data) * 3 // 4 - data[-2:].count("=")
-    name = _first(both, "filename", "file_name", "name", "display_name", "file_id", "title")
+    name = _first(both, ("filename", "file_name", "name", "display_name", "file_id", "title"))
     if name is None and isinstance(data, str) and "://" in data[:40]:
         name = data[:200]
     modality = both.get("modality")

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any
 
 from otel_eval.conventions.content import USAGE_KEYS, Content, usage_of
-from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind
+from otel_eval.conventions.facts import Convention, Facts, Kind
 from otel_eval.conventions.messages import asks, read_message
 from otel_eval.conventions.trouble import failure_of, is_control_flow, tool_error_of
 from otel_eval.conventions.values import Undecodable, decode, decode_leniently, is_object, number, text
@@ -45,7 +45,7 @@ def read(span: Span) -> Facts | None:
         return _tool(span, content)
     if span.name.startswith("running ") and "tools" in attributes:
         return Facts(kind=Kind.STEP)  # "running 2 tools"
-    return _model(span, content) if operation == "chat" else None
+    return _model(span) if operation == "chat" else None
 
 
 def _agent(span: Span, content: Content) -> Facts:
@@ -108,17 +108,14 @@ def _final(raw: Any) -> str | None:
     return raw if isinstance(raw, str) else None
 
 
-def _model(span: Span, content: Content) -> Facts:
-    attributes = span.attributes
-    found = decode_leniently(attributes.get("events"))  # format 1
-    parameters = attributes.get("model_request_parameters")
+def _model(span: Span) -> Facts:
+    parameters = span.attributes.get("model_request_parameters")
+    found = decode_leniently(span.attributes.get("events"))  # format 1
     events = [item for item in found if is_object(item)] if isinstance(found, list) else []
-    inputs = tuple(_event(item) for item in events if item.get("event.name") != "gen_ai.choice")
-    outputs = tuple(_event(item) for item in events if item.get("event.name") == "gen_ai.choice")
     return Facts(
         kind=Kind.MODEL,
-        input=inputs or None,
-        output=outputs or None,
+        input=tuple([_event(item) for item in events if item.get("event.name") != "gen_ai.choice"]) or None,
+        output=tuple([_event(item) for item in events if item.get("event.name") == "gen_ai.choice"]) or None,
         pseudo_tools=_output_tools(parameters) if isinstance(parameters, str) else (),
         setting=SETTING,
     )
@@ -134,19 +131,14 @@ def _output_tools(raw: str) -> tuple[str, ...]:
 
 
 def _tool(span: Span, content: Content) -> Facts:
-    attributes = span.attributes
-    error = None if is_control_flow(span) else tool_error_of(span)
-    result = content.result("result", "gen_ai.tool.call.result", "tool_response")
-    if error is not None and result is not MISSING and "pydantic_ai.tool.retry.cause" in attributes:
-        result = MISSING
+    """What formats 1 and 2 wrote in names of their own; the rest are the standard's."""
+    steers = is_control_flow(span)
     return Facts(
         kind=Kind.TOOL,
-        tool=text(attributes.get("gen_ai.tool.name")),
-        arguments=content.json("arguments", "gen_ai.tool.call.arguments", "tool_arguments"),
-        result=result,
-        error=error,
-        call_id=text(attributes.get("gen_ai.tool.call.id")),
-        control_flow=is_control_flow(span),
+        arguments=content.json("arguments", "tool_arguments"),
+        result=content.result("result", "tool_response"),
+        error=None if steers else tool_error_of(span),
+        control_flow=steers,
         marks=content.marks,
         setting=SETTING,
     )

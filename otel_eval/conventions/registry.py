@@ -124,17 +124,14 @@ class Registry:
         if not told or told[0].kind is Kind.OTHER:
             return None
         session = next((facts.session for facts in told if facts.session is not None), None)
-        known = {
-            "conventions": tuple(names),
-            "cut": tails_of(span),
-            "session": (session_of(span.attributes) if session is None else session) or None,
-            "user_id": next((facts.user_id for facts in told if facts.user_id is not None), None)
-            or user_of(span.attributes),
-        }
-        if len(told) == 1:
-            return changed(told[0], **known)
-        *before, last = told
-        return fill(reduce(fill, before), last, **known)
+        user = next((facts.user_id for facts in told if facts.user_id is not None), None)
+        return changed(
+            reduce(fill, told),
+            conventions=tuple(names),
+            cut=tails_of(span),
+            session=(session_of(span.attributes) if session is None else session) or None,
+            user_id=user or user_of(span.attributes),
+        )
 
     def note_of(self, record: LogRecord) -> Note | None:
         """What the record says about the span that it names; None for an ordinary record."""
@@ -147,8 +144,10 @@ class Registry:
                 continue
             if facts is not None:
                 facts = changed(facts, conventions=(convention.name,))
-                order = (record.time_ns, _rank(facts), digest(repr(facts)))
-                return Note(trace_id=record.trace_id, span_id=record.span_id, order=order, facts=facts)
+                order = (record.time_ns, record.place, _rank(facts), f"{digest(repr(facts))}-{record.copy}")
+                return Note(
+                    trace_id=record.trace_id, span_id=record.span_id, order=order, among=record.among, facts=facts
+                )
         return None
 
 

@@ -69,8 +69,10 @@ def user_of(attributes: Mapping[str, Any]) -> str | None:
 
 def _first(attributes: Mapping[str, Any], rank: Mapping[str, int]) -> str | None:
     """The most specific of the names that is there; walks the span's keys, which are fewer than the names."""
-    there = sorted((rank[key], key) for key in attributes if key in rank)
-    found = first_text(attributes, (key for _, key in there))
+    there = rank.keys() & attributes.keys()
+    if not there:
+        return None
+    found = first_text(attributes, sorted(there, key=rank.__getitem__))
     if found is not None and found[:1] == '"':  # as JSON: Langfuse's metadata of callbacks
         decoded = decode_leniently(found)
         return text(decoded) if isinstance(decoded, str) else found

@@ -51,7 +51,7 @@ _STRING = re.compile(r"""'[^'\\]*(?:\\.[^'\\]*)*'|"[^"\\]*(?:\\.[^"\\]*)*\"""", 
 
 def is_placeholder(value: object) -> bool:
     """Whether the value only says that something was hidden."""
-    if not isinstance(value, str) or len(value) > _LONGEST_PLACEHOLDER:
+    if not isinstance(value, str) or len(value) > _LONGEST_PLACEHOLDER or value[:1] not in _PLACEHOLDER_START:
         return False
     stripped = value.strip()
     return stripped in PLACEHOLDERS or _SCRUBBED.fullmatch(stripped) is not None
@@ -59,6 +59,8 @@ def is_placeholder(value: object) -> bool:
 
 _LONGEST_PLACEHOLDER = 200
 """With blanks around it. Saves a scan of every longer text."""
+_PLACEHOLDER_START = "[<*_rF \t\r\n"
+"""Saves a scan of nearly all others."""
 
 
 def text(value: object) -> str | None:
@@ -77,6 +79,8 @@ def first_text(attributes: Mapping[str, Any], keys: Iterable[str]) -> str | None
 
 def number(value: object) -> int | None:
     """A count; numbers in texts are read, NaN and negative ones are None."""
+    if type(value) is int:
+        return value if value >= 0 else None
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
         return None
     try:
@@ -135,8 +139,13 @@ def decode_leniently(value: Any) -> Any:
 
 def containers(value: Any) -> Any:
     """As :func:`decode_leniently`, but only objects and arrays; ``42`` or ``"x"`` stay the text that they are."""
+    if not isinstance(value, _ENCODED):
+        return value
     decoded = decode_leniently(value)
     return decoded if isinstance(decoded, (dict, list)) else value
+
+
+_ENCODED = (str, bytes, memoryview)
 
 
 def _repr(value: str) -> Any:
@@ -162,7 +171,7 @@ def _too_deep(decoded: Any, encoded: str) -> bool:
 
     orjson walks it ten times faster than we do, and raises past a depth of its own.
     """
-    if encoded.count("[") + encoded.count("{") + encoded.count("(") <= MAX_DEPTH:
+    if len(encoded) <= MAX_DEPTH or encoded.count("[") + encoded.count("{") + encoded.count("(") <= MAX_DEPTH:
         return False
     try:
         orjson.dumps(decoded)
@@ -223,9 +232,9 @@ def plain(value: Any, depth: int = 0) -> JsonValue:
     if depth > 60:
         return None
     if isinstance(value, Mapping):
-        return {str(key): plain(item, depth + 1) for key, item in value.items()}
+        return {str(key): item if type(item) in _PLAIN else plain(item, depth + 1) for key, item in value.items()}
     if isinstance(value, (list, tuple, set, frozenset)):
-        return [plain(item, depth + 1) for item in value]
+        return [item if type(item) in _PLAIN else plain(item, depth + 1) for item in value]
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace")
     return str(value)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import islice
 
 from otel_eval.dispatch.setbacks import Setbacks
 from otel_eval.judges.errors import JudgeUnavailable
@@ -62,14 +63,21 @@ class Lane:
         self._queue.append(item)
         self._held.add(item.evaluation_id)
 
+    def upcoming(self, count: int) -> list[WaitingEvaluation]:
+        """The next ones, which are left where they are."""
+        return list(islice(self._queue, count))
+
     def start(self) -> WaitingEvaluation:
         """Take the next one out of the queue."""
         self.running += 1
         return self._queue.popleft()
 
-    def end(self, item: WaitingEvaluation) -> None:
-        """It does not run any more, and has its record."""
+    def leave(self) -> None:
+        """One does not run any more: its place is free for the next one, though its record may not be stored yet."""
         self.running -= 1
+
+    def end(self, item: WaitingEvaluation) -> None:
+        """It has its record, or needs none: nothing of it is kept in memory."""
         self._held.discard(item.evaluation_id)
         self._setbacks.forget(item.evaluation_id)
 

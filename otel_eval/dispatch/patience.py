@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from typing import TypeVar
 
 from otel_eval.clock import Clock
@@ -29,13 +29,17 @@ class PatientLedger:
         self._clock = clock
         self._recorder = recorder
 
-    async def interaction(self, waiting: WaitingEvaluation) -> Interaction | None:
+    async def interaction(
+        self, waiting: WaitingEvaluation, upcoming: Iterable[WaitingEvaluation] = ()
+    ) -> Interaction | None:
         """The Interaction; None where it was deleted, or a newer revision or one of another id is judged in its place.
 
-        Read when its turn comes and not kept from before: what was deleted meanwhile is not sent to a judge.
+        Read when its turn comes, or with those whose turn came just before (``upcoming`` are the next), and not kept for
+        longer: what was deleted meanwhile is not sent to a judge.
         """
+        ahead = tuple(each.interaction_id for each in upcoming)
         try:
-            stored = await self._patiently(lambda: self._reader.stored_interaction(waiting.interaction_id))
+            stored = await self._patiently(lambda: self._reader.stored_interaction(waiting.interaction_id, ahead))
         except KeyError:
             stored = None
         if stored is None or stored.interaction.id != waiting.interaction_id:

@@ -11,7 +11,7 @@ import contextlib
 import logging
 from collections import deque
 from collections.abc import Callable, Coroutine, Iterable, Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 from otel_eval.clock import Clock
 from otel_eval.dispatch.counting import show_backlog, show_pause
@@ -19,6 +19,7 @@ from otel_eval.dispatch.execution import Execution
 from otel_eval.dispatch.lanes import WINDOW, Lane
 from otel_eval.dispatch.patience import PatientLedger
 from otel_eval.dispatch.plan import LanePlan, Planned
+from otel_eval.dispatch.reading import READ_AHEAD
 from otel_eval.durations import format_duration
 from otel_eval.evaluators.contract import Evaluator
 from otel_eval.evaluators.criterion import JudgeEvaluator
@@ -32,6 +33,8 @@ from otel_eval.record import EvaluationRecord
 
 log = logging.getLogger("otel_eval.dispatch")
 
+Ended: TypeAlias = tuple[EvaluationRecord, Interaction]
+
 _BACKLOG_EVERY = 5.0
 _SECOND_NS = 1_000_000_000
 
@@ -39,7 +42,8 @@ _SECOND_NS = 1_000_000_000
 class Workers:
     """The lanes and what runs in them.
 
-    ``limit`` bounds what runs at the same time, over all lanes. ``max_wait`` (seconds) is how long an evaluation waits
+    ``limit`` bounds what runs at the same time, over all lanes, and what has been judged and is being stored: a verdict
+    does not keep its lane's next evaluation waiting, unless the ledger is slower than the judges. ``max_wait`` (seconds) is how long an evaluation waits
     for a model that is down. ``ended`` is told of each record, with the Interaction that it is about.
     """
 
@@ -76,7 +80,8 @@ class Workers:
         self._clock = clock
         self._recorder = recorder
         self._ended = ended
-        self._running: set[asyncio.Task[None]] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._storing = 0
         self._chores: set[asyncio.Task[None]] = set()
         self._backlog_changed = asyncio.Event()
         self._started = self._stopping = False
@@ -102,12 +107,12 @@ class Workers:
         """Start nothing more. What runs may end within ``grace`` seconds, then is cancelled; all that did not end waits."""
         self._stopping = True
         await _cancel(self._chores)
-        if self._running:
+        if self._tasks:
             time_is_up = asyncio.ensure_future(self._clock.sleep_until(self._clock.monotonic() + grace))
-            all_ended = asyncio.ensure_future(asyncio.wait(self._running))
+            all_ended = asyncio.ensure_future(asyncio.wait(self._tasks))
             await asyncio.wait((time_is_up, all_ended), return_when=asyncio.FIRST_COMPLETED)
             await _cancel({time_is_up, all_ended})
-        await _cancel(self._running)
+        await _cancel(self._tasks)
         await self._ledger.close()
 
     # Starting what may start
@@ -120,14 +125,18 @@ class Workers:
         self._backlog_changed.set()
         if self._stopping or not self._started:
             return
-        while len(self._running) < self._limit and (lane := self._next_lane()) is not None:
+        while self._has_room() and (lane := self._next_lane()) is not None:
             task = asyncio.create_task(self._work(lane, lane.start()))
-            self._running.add(task)
-            task.add_done_callback(self._running_ended)
+            self._tasks.add(task)
+            task.add_done_callback(self._work_ended)
         for lane in self._lanes.values():
             if lane.wants_more():
                 known = lane.start_filling()
                 self._chore(self._fill(lane, known))
+
+    def _has_room(self) -> bool:
+        running = sum(lane.running for lane in self._lanes.values())
+        return running < self._limit and self._storing < self._limit
 
     def _next_lane(self) -> Lane | None:
         """The lanes take turns, so that a long queue does not hold up the others."""
@@ -137,8 +146,8 @@ class Workers:
                 return self._turn[-1]
         return None
 
-    def _running_ended(self, task: asyncio.Task[None]) -> None:
-        self._running.discard(task)
+    def _work_ended(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
             log.error("an evaluation could not be run, and waits for the next start", exc_info=error)
         self._pump()
@@ -154,26 +163,29 @@ class Workers:
     async def _work(self, lane: Lane, waiting: WaitingEvaluation) -> None:
         began = self._clock.monotonic()
         try:
-            record = await self._evaluate(waiting)
+            ended = await self._evaluate(lane, waiting)
         except JudgeUnavailable as error:
             await self._failed(lane, waiting, error, began)
             return
         except BaseException:
-            lane.running -= 1
+            lane.leave()
             raise
-        lane.end(waiting)
-        if record is not None and self._answered(record) and lane.answered(self._clock.monotonic()):
+        if ended is not None and self._answered(ended[0]) and lane.answered(self._clock.monotonic()):
             log.warning("judge model %s answers again", lane.model or lane.name)
             show_pause(self._recorder, lane.model, paused=False)
+        lane.leave()
+        if ended is not None:
+            await self._store(ended)
+        lane.end(waiting)
 
     def _answered(self, record: EvaluationRecord) -> bool:
         """Whether the model answered. A record that needed no model does not say; a custom evaluator is its own word."""
         judging = self._planned[record.evaluator].reads_evidence_alone
         return not judging or any(call.error is None for call in record.judge_calls)
 
-    async def _evaluate(self, waiting: WaitingEvaluation) -> EvaluationRecord | None:
-        """Its stored record; None where there is nothing left to judge. Raises JudgeUnavailable."""
-        interaction = await self._ledger.interaction(waiting)
+    async def _evaluate(self, lane: Lane, waiting: WaitingEvaluation) -> Ended | None:
+        """Its record, not yet stored; None where there is nothing left to judge. Raises JudgeUnavailable."""
+        interaction = await self._ledger.interaction(waiting, lane.upcoming(READ_AHEAD))
         if interaction is None:
             return None
         evaluator = self._planned[waiting.evaluator].evaluator
@@ -182,10 +194,18 @@ class Workers:
             record = self._execution.record(evaluator, interaction, waiting, outcome)
         else:
             record = await self._execution.queued(evaluator, interaction, waiting)
-        await self._finish([(record, interaction)])
-        return record
+        return record, interaction
 
-    async def _finish(self, ended: list[tuple[EvaluationRecord, Interaction]]) -> None:
+    async def _store(self, ended: Ended) -> None:
+        """Store what has left its lane. The next one starts meanwhile, so that more records meet in a transaction."""
+        self._storing += 1
+        self._pump()
+        try:
+            await self._finish([ended])
+        finally:
+            self._storing -= 1
+
+    async def _finish(self, ended: list[Ended]) -> None:
         for record, interaction in ended:
             self._ended(record, interaction)
         await self._ledger.finish([record for record, _ in ended])
@@ -201,6 +221,7 @@ class Workers:
             try:
                 await self._end_in_vain([waiting], lane, trouble)
             finally:
+                lane.leave()
                 lane.end(waiting)
         elif alone:
             wait = min(lane.set_aside(waiting), left_ns / _SECOND_NS)  # at the latest, its last try is when time is up

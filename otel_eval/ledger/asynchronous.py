@@ -51,6 +51,8 @@ class AsyncLedger:
 
     def __init__(self, ledger: Ledger) -> None:
         self.ledger = ledger
+        self.changes = 0
+        """Grows whenever what is stored of an Interaction was deleted, replaced by a revision, or given another id from here."""
         self._writes: queue.SimpleQueue[Write | None] = queue.SimpleQueue()
         self._listeners: list[Callable[[tuple[Stored, ...]], None]] = []
         self._closed = False
@@ -97,6 +99,8 @@ class AsyncLedger:
     async def commit(self, batch: Batch) -> tuple[Stored, ...]:
         """See :meth:`Ledger.commit`."""
         stored: tuple[Stored, ...] = await self._write(prepare(batch))
+        if batch.aliases or any(each.revision > 1 for each in batch.interactions):
+            self.changes += 1
         return stored
 
     async def finish(self, records: Sequence[EvaluationRecord]) -> tuple[Stored, ...]:
@@ -135,9 +139,12 @@ class AsyncLedger:
         before_ns: int | None = None,
     ) -> Deleted:
         """See :meth:`Ledger.delete`."""
-        return await asyncio.to_thread(
-            self.ledger.delete, interaction=interaction, session=session, user=user, before_ns=before_ns
-        )
+        try:
+            return await asyncio.to_thread(
+                self.ledger.delete, interaction=interaction, session=session, user=user, before_ns=before_ns
+            )
+        finally:
+            self.changes += 1
 
     # Reading
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 import dataclasses
 
 import pytest
@@ -468,6 +469,56 @@ async def test_what_was_deleted_is_not_sent_to_a_judge(pipeline: Pipeline) -> No
         await pipeline.ended(1)
         await until(lambda: pipeline.ledger.ledger.waiting() == ())
     assert evaluator.calls == [kept.id]
+
+
+async def test_what_is_deleted_after_it_was_read_ahead_is_not_sent_to_a_judge(pipeline: Pipeline) -> None:
+    """The next ones in the queue are read with the one whose turn it is; deleting holds for them all the same."""
+    gate = asyncio.Event()
+
+    async def held(interaction: Interaction) -> Outcome:
+        await gate.wait()
+        return Passed("yes")
+
+    kept, deleted = interaction(), interaction()
+    models = {"p/one": {"model": "p/one", "max_concurrency": 1}}
+    evaluator = Asking(pipeline.clock, held)
+    async with pipeline.running({"j": (JUDGED, evaluator)}, judge_models=models) as dispatcher:
+        await dispatcher.accept([arrived(kept), arrived(deleted)])
+        await until(lambda: evaluator.now == 1)
+        await pipeline.ledger.delete(interaction=deleted.id)
+        gate.set()
+        await pipeline.ended(1)
+        await until(lambda: pipeline.ledger.ledger.waiting() == ())
+    assert evaluator.calls == [kept.id]
+
+
+async def test_storing_a_verdict_holds_up_no_other_until_too_many_are_stored(pipeline: Pipeline) -> None:
+    """A model's place is free once it answered; with a ledger that is slow, as many verdicts wait as may run."""
+    release, judged = threading.Event(), threading.Event()
+
+    async def answer(interaction: Interaction) -> Outcome:
+        judged.set()
+        return Passed("yes")
+
+    evaluator = Asking(pipeline.clock, answer)
+    models = {"p/one": {"model": "p/one", "max_concurrency": 1}}
+    sections = {"judge_models": models, "dispatch": {"max_concurrency": 3}}
+    async with pipeline.running({"j": (JUDGED, evaluator)}, **sections) as dispatcher:
+        database = pipeline.ledger.ledger
+        write_all = database.write_all
+
+        def slow(changes):
+            return (not judged.is_set() or release.wait(30)) and write_all(changes)
+
+        database.write_all = slow
+        await dispatcher.accept([arrived(interaction()) for _ in range(5)])
+        await until(lambda: len(evaluator.calls) == 3)
+        for _ in range(100):
+            await asyncio.sleep(0)
+        assert len(evaluator.calls) == 3
+        release.set()
+        await pipeline.ended(5)
+    assert sorted(evaluator.calls) == sorted(record.interaction_id for record in pipeline.records)
 
 
 async def test_an_interaction_under_a_new_id_is_judged_once(pipeline: Pipeline) -> None:

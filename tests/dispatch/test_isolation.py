@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from otel_eval.dispatch.isolation import MAX_HUNG, Isolated
+from otel_eval.aside import MAX_HUNG
+from otel_eval.dispatch.isolation import Isolated
 from otel_eval.evaluators.contract import EvaluationContext, Evaluator, run
 from otel_eval.interaction import Interaction
 from otel_eval.outcome import Errored, Passed

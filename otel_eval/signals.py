@@ -96,7 +96,11 @@ class OrdinarySpan(NamedTuple):
 
 @frozen
 class LogRecord:
-    """One log record. ``event_name`` is the proto field, else the attribute ``event.name`` or ``event_name``."""
+    """One log record. ``event_name`` is the proto field, else the attribute ``event.name`` or ``event_name``.
+
+    Of the ``among`` records of its span that had the same time in its request, ``place`` stood before it, and ``copy`` of
+    those said the same: that tells their order, and two that are alike from one that is sent again.
+    """
 
     trace_id: str | None = None
     span_id: str | None = None
@@ -108,3 +112,6 @@ class LogRecord:
     dropped_attributes: int = 0
     resource: Resource = Resource()
     scope: Scope = Scope()
+    place: int = 0
+    copy: int = 0
+    among: int = 1

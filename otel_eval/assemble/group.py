@@ -41,7 +41,7 @@ class Group:
     def __init__(self, trace_id: str, now: float) -> None:
         self.trace_ids = {trace_id}
         self.nodes: dict[Key, Node] = {}
-        self.notes: dict[tuple[Key, tuple[int, int, str]], Note] = {}
+        self.notes: dict[tuple[Key, tuple[int, str]], Note] = {}
         self._notes_of: dict[Key, list[Note]] = {}
         self.told: dict[str, str] = {}
         self.tie_keys: set[str] = set()
@@ -73,11 +73,13 @@ class Group:
     def add_note(self, note: Note, now: float) -> None:
         """Take the log record in, unless it was there already."""
         span = (note.trace_id, note.span_id)
-        if (span, note.order) not in self.notes:
-            self.notes[span, note.order] = note
-            self._notes_of.setdefault(span, []).append(note)
-            self._arrived[span] = now
-            self._trees.pop(note.trace_id, None)
+        known = self.notes.get((span, note.same))
+        if known is not None and known.standing >= note.standing:
+            return
+        self.notes[span, note.same] = note
+        self._notes_of[span] = [*(each for each in self._notes_of.get(span, ()) if each is not known), note]
+        self._arrived[span] = now
+        self._trees.pop(note.trace_id, None)
 
     def ties_of(self, key: Key) -> frozenset[str]:
         """What ties the span to other traces: only a model call that is a trace of its own, or what is on a message bus.

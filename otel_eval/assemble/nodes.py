@@ -143,10 +143,14 @@ def _rank(node: Node) -> tuple[int, bool, str]:
 
 
 def _by_span(notes: Iterable[Note]) -> dict[tuple[str, str], Sequence[Note]]:
-    spans: dict[tuple[str, str], dict[tuple[int, int, str], Note]] = {}
+    """The notes of each span in order, one for each record however often it came."""
+    spans: dict[tuple[str, str], dict[tuple[int, str], Note]] = {}
     for note in notes:
-        spans.setdefault((note.trace_id, note.span_id), {})[note.order] = note
-    return {key: [told[order] for order in sorted(told)] for key, told in spans.items()}
+        told = spans.setdefault((note.trace_id, note.span_id), {})
+        known = told.get(note.same)
+        if known is None or known.standing < note.standing:
+            told[note.same] = note
+    return {key: sorted(told.values(), key=lambda note: note.order) for key, told in spans.items()}
 
 
 def _noted(node: Node, notes: Sequence[Note]) -> Node:

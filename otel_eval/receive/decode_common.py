@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeAlias
 
 from otel_eval.signals import LogRecord
+
+Moment: TypeAlias = tuple[str | None, str | None, int]
+"""A span and a time."""
 
 STATUS = {0: "unset", 1: "ok", 2: "error", "STATUS_CODE_OK": "ok", "STATUS_CODE_ERROR": "error"}
 MAX_DEPTH = 64
@@ -54,14 +57,33 @@ def parent_is_remote(flags: int) -> bool | None:
 
 
 def in_order(records: Iterable[LogRecord]) -> Iterator[LogRecord]:
-    """The records of one request with times that tell their order, where several of one span have the same time.
+    """The records of one request, with their places where several of one span have the same time.
 
     JavaScript's clock for log records counts milliseconds, and an instrumentation writes all messages of a call within one.
-    Each record that has the time of one before it is moved by a nanosecond more.
+    Of two that are the same in all they say, the second is a copy: a user may say yes twice. Where all of them come over and
+    over again, a collector has put what was sent twice into one request: those have the places of the first.
     """
-    seen: Counter[tuple[str | None, str | None, int]] = Counter()
-    for record in records:
-        moment = record.trace_id, record.span_id, record.time_ns
-        before = seen[moment]
-        seen[moment] += 1
-        yield replace(record, time_ns=record.time_ns + before) if before and record.span_id is not None else record
+    taken = list(records)
+    together: dict[Moment, list[LogRecord]] = {}
+    for record in taken:
+        together.setdefault(_moment(record), []).append(record)
+    placed = {moment: _placed(some) for moment, some in together.items() if len(some) > 1 and some[0].span_id}
+    for record in taken:
+        at = placed.get(_moment(record)) if placed else None
+        yield record if at is None else next(at)
+
+
+def _placed(together: Sequence[LogRecord]) -> Iterator[LogRecord]:
+    said = [repr((record.event_name, record.body, record.attributes)) for record in together]
+    lengths = (length for length in range(1, len(said)) if len(said) % length == 0)
+    among = next((n for n in lengths if said[:n] * (len(said) // n) == said), len(said))
+    seen: Counter[str] = Counter()
+    for at, record in enumerate(together):
+        if at % among == 0:
+            seen.clear()
+        yield replace(record, place=at % among, copy=seen[said[at]], among=among)
+        seen[said[at]] += 1
+
+
+def _moment(record: LogRecord) -> Moment:
+    return record.trace_id, record.span_id, record.time_ns

@@ -169,9 +169,44 @@ def test_log_records_of_one_moment_keep_the_order_of_their_request() -> None:
     records = whole.resource_logs.add().scope_logs.add().log_records
     for text, span_id in (("a", SPAN), ("b", SPAN), ("c", SPAN[::-1]), ("d", SPAN)):
         records.add(trace_id=TRACE, span_id=span_id, time_unix_nano=7).body.string_value = text
-    assert [(read.body, read.time_ns) for read in decode_logs(whole.SerializeToString())] == [
-        ("a", 7),
-        ("b", 8),
-        ("c", 7),
-        ("d", 9),
+    assert [(read.body, read.time_ns, read.place) for read in decode_logs(whole.SerializeToString())] == [
+        ("a", 7, 0),
+        ("b", 7, 1),
+        ("c", 7, 0),
+        ("d", 7, 2),
     ]
+
+
+def test_log_records_of_one_moment_that_say_the_same_are_copies() -> None:
+    """Two that are alike are told apart, and from one that is sent again; what stands in the body or an attribute counts."""
+    whole = ExportLogsServiceRequest()
+    records = whole.resource_logs.add().scope_logs.add().log_records
+    for text, moment in (("yes", 7), ("no", 7), ("yes", 7), ("yes", 8), ("yes", 7)):
+        records.add(trace_id=TRACE, span_id=SPAN, time_unix_nano=moment).body.string_value = text
+    assert [(read.body, read.place, read.copy) for read in decode_logs(whole.SerializeToString())] == [
+        ("yes", 0, 0),
+        ("no", 1, 0),
+        ("yes", 2, 1),
+        ("yes", 0, 0),
+        ("yes", 3, 2),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("texts", "places"),
+    [
+        (["a", "b", "a", "b"], [(0, 0), (1, 0), (0, 0), (1, 0)]),
+        (["a", "a"], [(0, 0), (0, 0)]),
+        (["a", "b", "a"], [(0, 0), (1, 0), (2, 1)]),
+        (["a", "a", "b", "a", "a", "b"], [(0, 0), (1, 1), (2, 0), (0, 0), (1, 1), (2, 0)]),
+    ],
+)
+def test_what_a_collector_put_twice_into_one_request_is_there_once(
+    texts: list[str], places: list[tuple[int, int]]
+) -> None:
+    """All records of a moment, over again; not those of which others stand in between."""
+    whole = ExportLogsServiceRequest()
+    records = whole.resource_logs.add().scope_logs.add().log_records
+    for text in texts:
+        records.add(trace_id=TRACE, span_id=SPAN, time_unix_nano=7).body.string_value = text
+    assert [(read.place, read.copy) for read in decode_logs(whole.SerializeToString())] == places

@@ -65,16 +65,17 @@ class Usage:
         return (self.input_tokens or 0) + (self.output_tokens or 0)
 
     def __add__(self, other: Usage) -> Usage:
-        def both(a: int | None, b: int | None) -> int | None:
-            return b if a is None else a if b is None else a + b
-
         return Usage(
-            input_tokens=both(self.input_tokens, other.input_tokens),
-            output_tokens=both(self.output_tokens, other.output_tokens),
-            cache_read_tokens=both(self.cache_read_tokens, other.cache_read_tokens),
-            cache_write_tokens=both(self.cache_write_tokens, other.cache_write_tokens),
-            reasoning_tokens=both(self.reasoning_tokens, other.reasoning_tokens),
+            input_tokens=_sum(self.input_tokens, other.input_tokens),
+            output_tokens=_sum(self.output_tokens, other.output_tokens),
+            cache_read_tokens=_sum(self.cache_read_tokens, other.cache_read_tokens),
+            cache_write_tokens=_sum(self.cache_write_tokens, other.cache_write_tokens),
+            reasoning_tokens=_sum(self.reasoning_tokens, other.reasoning_tokens),
         )
+
+
+def _sum(a: int | None, b: int | None) -> int | None:
+    return b if a is None else a if b is None else a + b
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

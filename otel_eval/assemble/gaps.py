@@ -101,13 +101,15 @@ def _gap(field: str, conversation: list[Facts], absent: GapKind, setting: str | 
 
 def _is_part(value: str, field: str, conversation: list[Facts]) -> bool:
     """Whether it is known only from messages some of which the SDK dropped: another may have been the last one."""
+    lost = Mark(field=field, kind=GapKind.DROPPED)
+    if not any(lost in facts.marks for facts in conversation):
+        return False
     named = (facts.asked if field == "input" else facts.reply for facts in conversation)
     holders = [
         facts
         for facts in conversation
         if any(said.text == value for said in (facts.input if field == "input" else facts.output) or ())
     ]
-    lost = Mark(field=field, kind=GapKind.DROPPED)
     return value not in named and bool(holders) and all(lost in facts.marks for facts in holders)
 
 

@@ -10,7 +10,7 @@ from otel_eval.assemble import gaps as gaps_
 from otel_eval.assemble.calls import Call, usage_of_calls
 from otel_eval.assemble.nodes import Node
 from otel_eval.assemble.tool_spans import ToolSpan
-from otel_eval.assemble.tools import Asked, answer, asked_in, merge, tool_calls
+from otel_eval.assemble.tools import Asked, answer, asked_in, longest, merge, tool_calls
 from otel_eval.assemble.transcript import (
     asked_at,
     attachments_in,
@@ -194,7 +194,7 @@ def _reply(evidence: Evidence, failure: Failure | None) -> str | None:
     said = _said(
         facts[:1] if evidence.later else facts
     )  # the first of several agents has said what the last answers to
-    if failure is not None and (said == failure.message or not evidence.frames):
+    if failure is not None and (_is_the_error(said, failure) or not evidence.frames):
         return None
     if said is not None:
         return said
@@ -267,12 +267,23 @@ def _failure(evidence: Evidence) -> Failure | None:
     calls = sorted(evidence.calls, key=lambda call: (call.node.ended_ns, call.node.order))
     if not calls or calls[-1].facts.failure is None or calls[-1].facts.control_flow:
         return None
-    return None if _said(evidence.frame_facts()) is not None and evidence.frames else calls[-1].facts.failure
+    said, failure = _said(evidence.frame_facts()), calls[-1].facts.failure
+    return None if said is not None and evidence.frames and not _is_the_error(said, failure) else failure
+
+
+def _is_the_error(said: str | None, failure: Failure) -> bool:
+    """Whether what stands for a reply is what the failure says: some agents give back the error's text (Agno)."""
+    words, message = (said or "").strip(), failure.message or ""
+    return words == message or (len(words) >= _WORDS and words in message)
+
+
+_WORDS = 8
+"""Letters: shorter texts stand in any message by chance."""
 
 
 def _tools(evidence: Evidence, asked: str | None, failure: Failure | None) -> tuple[ToolCall, ...]:
     known: list[Asked] = _made_earlier(evidence, asked)
-    conversations = list(_conversations(evidence, asked))
+    conversations = longest(_conversations(evidence, asked))
     for messages in conversations:
         merge(known, asked_in(messages))
     for messages in conversations:
@@ -303,12 +314,12 @@ def _made_earlier(evidence: Evidence, asked: str | None) -> list[Asked]:
 def _conversations(evidence: Evidence, asked: str | None) -> Iterator[Sequence[Message]]:
     """This turn's messages, as each model call and each frame has them."""
     for call in evidence.calls:
-        yield [*(turn_of(call.input, asked) if call.input else ()), *call.output]
+        yield (*(turn_of(call.input, asked) if call.input else ()), *call.output)
     for node in (*evidence.frames, *evidence.steps):
         facts = node.facts
         if facts is not None and (facts.input or facts.output):
             given = turn_of(facts.input, asked) if facts.input else ()
-            yield [*given, *turn_of(facts.output or ())]
+            yield (*given, *turn_of(facts.output or ()))
 
 
 def _usage(evidence: Evidence, calls: Sequence[Call]) -> Usage:

@@ -82,6 +82,16 @@ def merge(known: list[Asked], more: Sequence[Asked]) -> None:
             match.arguments = call.arguments
 
 
+def longest(conversations: Iterable[Sequence[Message]]) -> list[Sequence[Message]]:
+    """Without those that the next one begins with: each model call of a loop is shown all that the one before it was."""
+    kept: list[Sequence[Message]] = []
+    for messages in conversations:
+        if kept and len(kept[-1]) <= len(messages) and kept[-1] == messages[: len(kept[-1])]:
+            kept.pop()
+        kept.append(messages)
+    return kept
+
+
 def answer(known: Sequence[Asked], messages: Sequence[Message]) -> None:
     """Gives calls that nothing answered the results of messages that do not repeat the request, by call id.
 

@@ -243,11 +243,14 @@ def user_text(message: Message) -> str | None:
 
 def asks(message: Message) -> bool:
     """Whether a user speaks in it, rather than a tool in the user's name."""
-    return (
-        message.role == "user"
-        and any(isinstance(part, (TextPart, Attachment)) for part in message.parts)
-        and not any(isinstance(part, ToolResultPart) for part in message.parts)
-    )
+    if message.role != "user":
+        return False
+    speaks = False
+    for part in message.parts:
+        if isinstance(part, ToolResultPart):
+            return False
+        speaks = speaks or isinstance(part, (TextPart, Attachment))
+    return speaks
 
 
 def calls_in(message: Message) -> list[ToolCallPart]:

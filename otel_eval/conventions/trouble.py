@@ -164,6 +164,8 @@ def _error_in_object(value: Mapping[str, Any]) -> str | None:
             if found not in (None, "", [], {}):
                 return _words(found)
         return "the result says that it is an error"
+    if set(value) == {"message", "details", "code"} and is_object(value["details"]) and "domain" in value["details"]:
+        return _words(value)  # Mastra 0.x, of a tool that raised
     error = value.get("error")
     if error not in (None, "", False, [], {}) and set(value) <= {
         "error",

@@ -204,6 +204,12 @@ INSTRUMENTS: tuple[Instrument, ...] = (
         description="Acknowledged telemetry that is not yet put together.",
     ),
     Instrument(
+        name="otel_eval.judging.restarts",
+        kind="counter",
+        unit="{restart}",
+        description="Times that the judging process was started again because it had died.",
+    ),
+    Instrument(
         name="otel_eval.outbox.evaluations",
         kind="gauge",
         unit="{evaluation}",

@@ -13,7 +13,8 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from otel_eval.cli.stored import ConfigOption, Format, FormatOption, LedgerOption, configuration, fail
+from otel_eval.cli.failing import fail
+from otel_eval.cli.stored import ConfigOption, Format, FormatOption, LedgerOption, configuration
 from otel_eval.clock import SystemClock
 from otel_eval.config import Config
 from otel_eval.durations import parse_duration_ns

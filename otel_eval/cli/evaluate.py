@@ -14,7 +14,8 @@ import typer
 
 from otel_eval.assemble.assembler import assemble
 from otel_eval.cli.evaluations import write
-from otel_eval.cli.stored import Format, FormatOption, configuration, fail
+from otel_eval.cli.failing import fail
+from otel_eval.cli.stored import Format, FormatOption, configuration
 from otel_eval.config import Config, ConfigError
 from otel_eval.dispatch.bindings import Reason
 from otel_eval.experiment.offline import judge

@@ -10,13 +10,13 @@ from typing import Annotated, Any
 
 import typer
 
+from otel_eval.cli.failing import fail
 from otel_eval.cli.stored import (
     ConfigOption,
     Format,
     FormatOption,
     LedgerOption,
     configuration,
-    fail,
     opened,
     print_json,
     printable,

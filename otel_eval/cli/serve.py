@@ -3,27 +3,38 @@
 from __future__ import annotations
 
 import asyncio
-import logging
+import contextlib
 import os
 import signal
 import sys
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Protocol
 
 import typer
 
-from otel_eval.cli.live import LiveLines
-from otel_eval.cli.stored import fail
+from otel_eval.cli.failing import fail
+from otel_eval.cli.judging import log_to_stderr, on_terminal, quietly
 from otel_eval.config import Config, ConfigError, load
 from otel_eval.journal import JournalError
-from otel_eval.ledger import LedgerError
 from otel_eval.receive.listener import ReceiverError
 from otel_eval.server.errors import ServerError
-from otel_eval.server.running import Server, running
+from otel_eval.server.messages import Setup
+from otel_eval.server.receiving import receiving
 from otel_eval.server.stages import StageDied
-from otel_eval.server.watching import Watching
 
-CANNOT_START = (ConfigError, ServerError, JournalError, LedgerError, ReceiverError)
+CANNOT_START = (ConfigError, ServerError, JournalError, ReceiverError)
+
+
+class Serving(Protocol):
+    """What is said of a server that runs, in whichever number of processes."""
+
+    @property
+    def grpc(self) -> str | None: ...
+    @property
+    def http(self) -> str | None: ...
+    @property
+    def exports_to(self) -> tuple[str, ...]: ...
 
 
 def serve(
@@ -40,23 +51,21 @@ def serve(
 
     Example: otel-eval serve --config otel-eval.yaml
     """
-    logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s", stream=sys.stderr)
+    log_to_stderr()
     try:
-        loaded = load(config)
-        asyncio.run(_serve(loaded, lines=LiveLines() if sys.stdout.isatty() and not quiet else None))
+        asyncio.run(_serve(load(config), on_terminal if sys.stdout.isatty() and not quiet else quietly))
     except CANNOT_START as error:
         raise fail(str(error)) from error
     except StageDied as error:
         raise fail(f"{error}; what was accepted is kept, start it again", status=1) from error
 
 
-async def _serve(config: Config, lines: LiveLines | None) -> None:
+async def _serve(config: Config, setup: Setup) -> None:
     stopping = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stopping.set)
-    watching = Watching() if lines is None else Watching(accepted=lines.accepted, stored=lines.stored)
-    async with running(config, watching=watching) as server:
+    async with _started(config, setup, stopping.set) as server:
         print(ready_line(server), flush=True)
         if not server.exports_to:
             print(
@@ -67,7 +76,27 @@ async def _serve(config: Config, lines: LiveLines | None) -> None:
     print("stopped; what was accepted is kept", file=sys.stderr, flush=True)
 
 
-def ready_line(server: Server) -> str:
+def _started(config: Config, setup: Setup, stop: Callable[[], None]) -> contextlib.AbstractAsyncContextManager[Serving]:
+    return (
+        _in_one_process(config, setup)
+        if config.server.processes == 1
+        else receiving(config, setup=setup, asked_to_stop=stop)
+    )
+
+
+@contextlib.asynccontextmanager
+async def _in_one_process(config: Config, setup: Setup) -> AsyncIterator[Serving]:
+    from otel_eval.ledger import LedgerError  # these bring what the receiving process of two does without
+    from otel_eval.server.running import running
+
+    try:
+        async with running(config, watching=setup()) as server:
+            yield server
+    except LedgerError as error:
+        raise ServerError(str(error)) from error
+
+
+def ready_line(server: Serving) -> str:
     """The one line that says where to send to, and where verdicts go."""
     listening = [f"{name} {address}" for name, address in (("grpc", server.grpc), ("http", server.http)) if address]
     return f"otel-eval is ready: {' '.join(listening)} (pid {os.getpid()})"

@@ -8,13 +8,13 @@ from typing import Annotated, TextIO
 
 import typer
 
+from otel_eval.cli.failing import fail
 from otel_eval.cli.stored import (
     ConfigOption,
     Format,
     FormatOption,
     LedgerOption,
     configuration,
-    fail,
     opened,
     print_json,
     printable,

@@ -12,13 +12,11 @@ from typing import Annotated, Any, TextIO, TypeAlias
 
 import typer
 
+from otel_eval.cli.failing import fail
 from otel_eval.config import Config, ConfigError
 from otel_eval.config.load import load
 from otel_eval.durations import parse_duration_ns
 from otel_eval.ledger import Ledger, LedgerError
-
-MISUSED = 2
-"""The exit status for a wrong option, configuration or ledger."""
 
 _VISIBLE = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"}
 
@@ -38,12 +36,6 @@ LedgerOption: TypeAlias = Annotated[
     str | None, typer.Option("--ledger", help="The ledger itself: an SQLAlchemy URL, or the path of an SQLite file.")
 ]
 FormatOption: TypeAlias = Annotated[Format, typer.Option("--format", help="How to print.")]
-
-
-def fail(message: str, status: int = MISUSED) -> typer.Exit:
-    """Say it on standard error; raise what this returns."""
-    typer.echo(f"otel-eval: {message}", err=True)
-    return typer.Exit(status)
 
 
 def configuration(path: Path | None) -> Config:

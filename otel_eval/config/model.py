@@ -22,6 +22,7 @@ from otel_eval.config.sections import (
     LoopGuard,
     Receivers,
     Redaction,
+    Server,
     Storage,
 )
 from otel_eval.config.values import Section
@@ -33,6 +34,7 @@ class Config(Section):
     receivers: Receivers = Receivers()
     exporters: Exporters = Exporters()
     forward: Forward = Forward()
+    server: Server = Server()
     storage: Storage = Storage()
     ledger: Ledger = Ledger()
     loop_guard: LoopGuard = LoopGuard()

@@ -147,6 +147,14 @@ class Storage(Section):
     """Acknowledged telemetry not yet put together, or not yet forwarded; above it senders are asked to come back later."""
 
 
+class Server(Section):
+    """How `otel-eval serve` runs."""
+
+    processes: Annotated[int, whole(1, 2)] = 2
+    """`2`: one process takes telemetry in, a second one judges, so that a backlog does not slow the first down. `1`: one does
+    both, with some 60 MB of memory less."""
+
+
 class LoopGuard(Section):
     """How the telemetry of our own judges is known when it comes back, so that it is never judged."""
 

@@ -160,6 +160,7 @@ class Consumer(ABC):
     async def _change(self, change: Change) -> int:
         """What the change gave, once it is durable; changes are made in the order of the calls."""
 
+    @abstractmethod
     async def _end(self) -> None:
         """Called once, when closing: nothing can be asked for any more."""
 

@@ -35,14 +35,13 @@ async def serve_consumer(journal: Journal, frames: Frames) -> None:
     When this returns, all that it asked for is made, or has failed.
     """
     pending: set[asyncio.Future[int]] = set()
-    with journal.telling(_Telling(frames)):
-        with contextlib.suppress(EOFError):
-            while True:
-                number, change = await frames.receive()
-                try:
-                    _answer(frames, number, journal.submit(change), pending)
-                except JournalClosed as error:
-                    frames.send((number, error))
+    with journal.telling(_Telling(frames)), contextlib.suppress(EOFError):
+        while True:
+            number, change = await frames.receive()
+            try:
+                _answer(frames, number, journal.submit(change), pending)
+            except JournalClosed as error:
+                frames.send((number, error))
     if pending:
         await asyncio.wait(pending)
 

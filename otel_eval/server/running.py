@@ -15,7 +15,6 @@ import contextlib
 import os
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 from otel_eval.clock import Clock, SystemClock
 from otel_eval.config import Config
@@ -26,12 +25,11 @@ from otel_eval.judges import CompletionFunction
 from otel_eval.ledger import AsyncLedger
 from otel_eval.pipeline import Pipeline
 from otel_eval.receive.intake import Intake
-from otel_eval.server.errors import ServerError
 from otel_eval.server.judging import judging, plan
 from otel_eval.server.listening import listening
 from otel_eval.server.sending import refuse_listeners
 from otel_eval.server.stages import watched
-from otel_eval.server.storage import StorageError, prepare
+from otel_eval.server.storage import storage_of
 from otel_eval.server.watching import Watching
 
 
@@ -102,11 +100,3 @@ async def running(
             dispatcher=behind.dispatcher,
             pipeline=behind.pipeline,
         )
-
-
-def storage_of(config: Config) -> Path:
-    """The storage directory, made ours. Raises ServerError."""
-    try:
-        return prepare(config.storage_directory)
-    except StorageError as error:
-        raise ServerError(str(error)) from error

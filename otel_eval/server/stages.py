@@ -44,7 +44,8 @@ class Stages:
 
     def end(self, name: str, error: BaseException) -> None:
         """That stage died: the block is cancelled, unless it has ended. The first one is the reason that is told."""
-        log.error("%s stopped, and so does the server", name, exc_info=error)
+        if not isinstance(_root(error), StageDied):  # else it was logged where it happened
+            log.error("%s stopped, and so does the server", name, exc_info=error)
         if self.died is not None:
             return
         self.died = (name, error)
@@ -73,6 +74,11 @@ async def watched() -> AsyncIterator[Stages]:
 
 
 def _told(name: str, error: BaseException) -> StageDied:
+    root = _root(error)
+    return StageDied(str(root) if isinstance(root, StageDied) else f"{name} stopped: {type(root).__name__}: {root}")
+
+
+def _root(error: BaseException) -> BaseException:
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
-    return StageDied(f"{name} stopped: {type(error).__name__}: {error}")
+    return error

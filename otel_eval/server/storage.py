@@ -7,7 +7,9 @@ import os
 import stat
 from pathlib import Path
 
+from otel_eval.config import Config
 from otel_eval.loop_guard import LoopGuard
+from otel_eval.server.errors import ServerError
 
 log = logging.getLogger("otel_eval.server")
 
@@ -18,6 +20,14 @@ _OURS = ("journal.db", "ledger.db", KEY_FILE, "lock")
 
 class StorageError(Exception):
     """The directory cannot be used; the message can be shown as it is."""
+
+
+def storage_of(config: Config) -> Path:
+    """The storage directory, made ours. Raises ServerError."""
+    try:
+        return prepare(config.storage_directory)
+    except StorageError as error:
+        raise ServerError(str(error)) from error
 
 
 def prepare(directory: Path) -> Path:

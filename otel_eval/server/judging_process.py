@@ -1,0 +1,108 @@
+"""The judging process: everything behind the journal, for the receiving process that started it (``supervision.py``)."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import signal
+import socket
+
+from otel_eval.clock import SystemClock
+from otel_eval.config import ConfigError
+from otel_eval.instruments import Recorder
+from otel_eval.journal import JournalError
+from otel_eval.journal.frames import Frames
+from otel_eval.journal.remote import RemoteConsumer
+from otel_eval.ledger import LedgerError
+from otel_eval.server.errors import ServerError
+from otel_eval.server.judging import judging, plan
+from otel_eval.server.lifeline import Lifeline
+from otel_eval.server.messages import (
+    Begin,
+    CannotStart,
+    Counted,
+    Died,
+    Go,
+    Message,
+    Prepared,
+    Ready,
+    Stop,
+    StopAsked,
+)
+from otel_eval.server.stages import StageDied, watched
+from otel_eval.server.watching import Watching
+
+log = logging.getLogger("otel_eval.server")
+
+NICE = 5
+"""How much lower its priority is: where cores are short, acknowledging does not wait for judging."""
+
+STOPPING = (signal.SIGTERM, signal.SIGINT)
+REFUSED = (ConfigError, ServerError, JournalError, LedgerError)
+
+
+def run(lifeline: Lifeline, journal: socket.socket) -> int:
+    """Run until told to stop; the exit status, which is the one that ``serve`` ends with for the same reason.
+
+    SIGTERM and SIGINT are blocked when it starts: they wait until there is somebody to take them.
+    """
+    begin = lifeline.next()
+    assert isinstance(begin, Begin)
+    watching = Watching() if begin.setup is None else begin.setup()
+    try:
+        asyncio.run(_judge(begin, watching, lifeline, journal))
+    except REFUSED as error:
+        lifeline.send(CannotStart(str(error)))
+        return 2
+    except StageDied as error:
+        lifeline.send(Died(str(error)))
+        return 1
+    return 0
+
+
+async def _judge(begin: Begin, watching: Watching, lifeline: Lifeline, connection: socket.socket) -> None:
+    planned = await plan(begin.config, complete=None, environ=os.environ)
+    lifeline.send(Prepared())
+    go = await asyncio.to_thread(lifeline.next)
+    assert isinstance(go, Go)
+    frames = await Frames.over(connection)
+
+    async def open_journal(recorder: Recorder) -> RemoteConsumer:
+        return await RemoteConsumer.attach(go.directory, frames, recorder=recorder)
+
+    async with (
+        watched() as stages,
+        judging(
+            planned,
+            directory=go.directory,
+            open_journal=open_journal,
+            stages=stages,
+            clock=SystemClock(),
+            watching=watching,
+        ) as behind,
+    ):
+        stop = _stop(lifeline, behind.recorder)
+        lifeline.send(Ready(behind.destinations, behind.exports_to))
+        os.nice(NICE)
+        with stages.stopping():
+            await stop.wait()
+
+
+def _stop(lifeline: Lifeline, recorder: Recorder) -> asyncio.Event:
+    """Set when it is time to stop; until then what the receiving process counted is recorded."""
+    stop = asyncio.Event()
+
+    def take(message: Message) -> None:
+        match message:
+            case Counted(measurements):
+                for name, amount, labels in measurements:
+                    recorder.record(name, amount, labels)
+            case Stop():
+                stop.set()
+
+    lifeline.attend(take)
+    for number in STOPPING:
+        asyncio.get_running_loop().add_signal_handler(number, lifeline.send, StopAsked())
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPPING)
+    return stop

@@ -1,0 +1,120 @@
+"""The judging process, kept alive: started, started again where it dies, and stopped in good order."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from pathlib import Path
+
+from otel_eval.clock import Clock
+from otel_eval.journal import Journal
+from otel_eval.server.errors import ServerError
+from otel_eval.server.life import Life
+from otel_eval.server.messages import Begin, Ready
+from otel_eval.server.stages import StageDied
+from otel_eval.server.tally import Tally
+
+log = logging.getLogger("otel_eval.server")
+
+RESTART_S = (1.0, 2.0, 5.0, 15.0)
+"""How long is waited before it is started again, after one death, two in a row, and so on."""
+MAX_DEATHS = len(RESTART_S) + 1
+"""So many in a row are no accident: the server stops."""
+STEADY_S = 60.0
+"""Deaths are in a row where it did not run for so long in between."""
+TELL_EVERY_S = 1.0
+"""What was counted is handed over so often."""
+
+
+class JudgingProcess:
+    """One for a server. Used in order: :meth:`begin`, :meth:`prepared`, :meth:`start`, :meth:`run` as a stage, :meth:`stop`, :meth:`close`."""
+
+    def __init__(self, begin: Begin, *, tally: Tally, clock: Clock, asked_to_stop: Callable[[], None]) -> None:
+        self._begin = begin
+        self._tally = tally
+        self._clock = clock
+        self._asked_to_stop = asked_to_stop
+        self._life: Life | None = None
+
+    async def begin(self) -> None:
+        """Start it; return at once. Raises ServerError where that is not possible."""
+        self._life = await Life.begin(self._begin, self._asked_to_stop)
+
+    async def prepared(self) -> None:
+        """Return once it finds nothing wrong with what to run. Raises ServerError."""
+        assert self._life is not None
+        await self._life.prepared()
+
+    async def start(self, directory: Path, journal: Journal) -> Ready:
+        """Return once it consumes the journal in that directory. Raises ServerError."""
+        assert self._life is not None
+        return await self._life.ready(directory, journal)
+
+    async def run(self, directory: Path, journal: Journal) -> None:
+        """Keep it alive until cancelled. Raises StageDied where a stage of it broke, and where it dies again and again."""
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(self._keep_alive(directory, journal))
+            tasks.create_task(self._tell_now_and_then())
+
+    async def stop(self) -> None:
+        """Have it close everything, and wait for its end. Raises StageDied where a stage of it broke over that."""
+        life = self._life
+        if life is None or not life.is_ready:
+            return  # what starts has nothing to finish
+        life.tell(self._tally)
+        life.stop()
+        how = await life.ended()
+        if life.died is not None:
+            raise StageDied(life.died)
+        if how != "ended with status 0":
+            log.warning(
+                "the judging process %s while it stopped: what it had not finished follows after the next start", how
+            )
+
+    async def close(self) -> None:
+        """End it where it still runs."""
+        if self._life is not None:
+            await self._life.close()
+
+    async def _keep_alive(self, directory: Path, journal: Journal) -> None:
+        deaths = 0
+        while True:
+            began = self._clock.monotonic()
+            reason = await self._death()
+            deaths = 1 if self._clock.monotonic() - began >= STEADY_S else deaths + 1
+            if deaths >= MAX_DEATHS:
+                raise StageDied(f"the judging process {reason}, {deaths} times in a row")
+            delay = RESTART_S[deaths - 1]
+            log.error(
+                "the judging process %s: it is started again in %g s, telemetry is taken meanwhile", reason, delay
+            )
+            await self._clock.sleep_until(self._clock.monotonic() + delay)
+            await self._revive(directory, journal)
+
+    async def _death(self) -> str:
+        """Wait for it; how it came. Raises StageDied where a stage broke."""
+        assert self._life is not None
+        how = await self._life.ended()
+        if self._life.died is not None:
+            raise StageDied(self._life.died)
+        return how if self._life.refused is None else f"cannot start ({self._life.refused})"
+
+    async def _revive(self, directory: Path, journal: Journal) -> None:
+        """Start it again. Where that fails it has died once more: nothing is raised."""
+        self._tally.record("otel_eval.judging.restarts", 1)
+        try:
+            await self.begin()
+            await self.prepared()
+            await self.start(directory, journal)
+        except ServerError:
+            return
+        self._tally.record("otel_eval.journal.bytes", journal.backlog_bytes)
+        log.warning("the judging process runs again")
+
+    async def _tell_now_and_then(self) -> None:
+        while True:
+            await self._tally.filled.wait()
+            if self._life is not None and self._life.is_ready:
+                self._life.tell(self._tally)
+            await self._clock.sleep_until(self._clock.monotonic() + TELL_EVERY_S)

@@ -99,10 +99,11 @@ class Content:
             if isinstance(raw, str) and raw[:1] == '"':
                 return result_value(decode_leniently(raw))
             try:
-                decode(raw)
+                decoded = decode(raw)
             except Undecodable:
                 self.mark(field, GapKind.TRUNCATED)
-            return result_value(raw)
+                return result_value(raw)
+            return result_value(decoded if isinstance(decoded, (dict, list)) else raw)
         return MISSING
 
     def messages(self, field: str, *keys: str, role: str = "user") -> tuple[Message, ...] | None:
@@ -146,7 +147,7 @@ class Content:
         if is_placeholder(raw):
             self.mark(field, GapKind.REDACTED)
             return True
-        if isinstance(raw, str) and '"_truncated": true' in raw[:40].replace('":t', '": t'):
+        if isinstance(raw, str) and raw[:3] == '{"_' and '"_truncated": true' in raw[:40].replace('":t', '": t'):
             self.mark(
                 field, GapKind.TRUNCATED
             )  # CrewAI: {"_truncated": true, "_original_size_bytes": …, "_preview": …}

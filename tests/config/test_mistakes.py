@@ -44,7 +44,7 @@ def model(settings: str) -> str:
 MISTAKES = [
     # keys
     ("recievers: {}", "1: recievers: unknown key; did you mean 'receivers'? allowed: receivers, exporters, forward, "
-        "storage, ledger, loop_guard, completion, dispatch, emit, redaction, judges, judge_models, roles, evaluators"),
+        "server, storage, ledger, loop_guard, completion, dispatch, emit, redaction, judges, judge_models, roles, evaluators"),
     (binding("sample_ratio: 1"), f"4: evaluators.e.agents.a.sample_ratio: unknown key; did you mean 'sampling_ratio'? allowed: {BINDING_KEYS}"),
     (on("sampling_ratio: 0.5"), "4: evaluators.e.sampling_ratio: unknown key here: it belongs to an entry of agents or agent_roles"),
     ("storage: {x: 1}", "1: storage.x: unknown key; allowed: directory, max_journal_bytes"),

@@ -3,7 +3,9 @@
 ``python -m bench.ingest`` sends one stream to both, one agent's span in ten, 8 requests at a time. ``acknowledged`` is
 spans per second until the last request is answered, ``sustained`` until the last verdict is in the ledger (the journal
 is on, two exact evaluators are bound; the 2 s after which a trace counts as complete are in it). ``--export`` sends the
-verdicts to a collector as well, which takes them unread. Memory is the server's resident set over the run.
+verdicts to a collector as well, which takes them unread. CPU time and memory (the resident set over the run, and its share
+of pages that processes have in common, at its end) are those of the server's processes together, and of each.
+``--processes 1`` has the server receive and judge in one.
 
 Sender, collector and server share the machine's cores with whatever else runs there, so the ratios are lower than on a
 machine of the server's own; CPU time a span suffers less from that, and is given for both as well.
@@ -23,7 +25,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -39,6 +41,7 @@ receivers:
   otlp:
     grpc: {{endpoint: "127.0.0.1:0"}}
     http: {{enabled: false}}
+server: {{processes: {processes}}}
 storage: {{directory: {directory}}}
 evaluators:
   looks-up-the-order:
@@ -58,11 +61,13 @@ def main() -> None:
     options.add_argument("--batches", type=int, default=300, help="of 512 spans")
     options.add_argument("--concurrency", type=int, default=8)
     options.add_argument("--export", action="store_true")
+    options.add_argument("--processes", type=int, choices=(1, 2), default=2, help="of the server")
     given = options.parse_args()
     made = stream(given.batches)
     floor = _floor(made, given.concurrency)
-    server = _server(made, given.concurrency, export=given.export)
+    server = _server(made, given.concurrency, export=given.export, processes=given.processes)
     report: dict[str, Any] = {
+        "load_average": [round(each, 1) for each in os.getloadavg()],
         "stream": {"spans": made.spans, "agent_spans": made.agent_spans, "interactions": made.interactions},
         "floor": floor,
         "server": server,
@@ -85,10 +90,10 @@ def _floor(made: Stream, concurrency: int) -> dict[str, Any]:
         }
 
 
-def _server(made: Stream, concurrency: int, *, export: bool) -> dict[str, Any]:
+def _server(made: Stream, concurrency: int, *, export: bool, processes: int) -> dict[str, Any]:
     with contextlib.ExitStack() as stack:
         directory = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        config = CONFIG.format(directory=directory / "data")
+        config = CONFIG.format(directory=directory / "data", processes=processes)
         if export:
             config += EXPORTER.format(endpoint=stack.enter_context(neighbours()).collector)
         (directory / "otel-eval.yaml").write_text(config)
@@ -96,21 +101,34 @@ def _server(made: Stream, concurrency: int, *, export: bool) -> dict[str, Any]:
             _process("-m", "otel_eval", "serve", "--config", str(directory / "otel-eval.yaml"))
         )
         target = _address(process)
-        memory = stack.enter_context(_Memory(process.pid))
-        started, cpu = time.perf_counter(), _cpu_s(process.pid)
+        pids = _server_pids(process.pid)
+        memory = stack.enter_context(_Memory(pids.values()))
+        _send(made.requests[:20], target, concurrency)  # as the floor is warmed up
+        started, cpu = time.perf_counter(), {name: _cpu_s(pid) for name, pid in pids.items()}
         pushed_back = _send(made.requests, target, concurrency)
-        acknowledged = time.perf_counter()
+        acknowledged, cpu_then = time.perf_counter(), {name: _cpu_s(pid) - cpu[name] for name, pid in pids.items()}
         waits = _verdicts(directory / "data" / "ledger.db", made.interactions * EVALUATORS)
         ended = time.perf_counter()
+        used = {name: _cpu_s(pid) - cpu[name] for name, pid in pids.items()}
         return {
             "acknowledged_spans_per_s": round(made.spans / (acknowledged - started)),
             "sustained_spans_per_s": round(made.spans / (ended - started)),
             "seconds": round(ended - started, 1),
             "waited_for_verdicts_s": round(waits, 1),
-            "cpu_us_per_span": round((_cpu_s(process.pid) - cpu) / made.spans * 1e6, 1),
+            "cpu_us_per_span": {name: round(each / made.spans * 1e6, 1) for name, each in used.items()},
+            "cores_while_acknowledging": {
+                name: round(each / (acknowledged - started), 2) for name, each in cpu_then.items()
+            },
             "pushed_back": pushed_back,
             "rss_mb": memory.quarters(),
+            "pss_mb": {name: _pss_mb(pid) for name, pid in pids.items()},
         }
+
+
+def _server_pids(pid: int) -> dict[str, int]:
+    """The process that was started, and the one that it started, by what they do."""
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return {"receiving": pid, "judging": int(children[0])} if children else {"all": pid}
 
 
 def _send(requests: Sequence[bytes], target: str, concurrency: int) -> int:
@@ -185,11 +203,21 @@ def _cpu_s(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-class _Memory:
-    """The resident set of a process, sampled twice a second."""
+def _pss_mb(pid: int) -> int:
+    found = re.search(r"^Pss:\s+(\d+) kB", Path(f"/proc/{pid}/smaps_rollup").read_text(), re.MULTILINE)
+    return 0 if found is None else int(found[1]) >> 10
 
-    def __init__(self, pid: int) -> None:
-        self._status = Path(f"/proc/{pid}/status")
+
+def _rss_kb(pid: int) -> int:
+    found = re.search(r"VmRSS:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text())
+    return 0 if found is None else int(found[1])
+
+
+class _Memory:
+    """The resident sets of processes together, sampled twice a second."""
+
+    def __init__(self, pids: Iterable[int]) -> None:
+        self._pids = tuple(pids)
         self._samples: list[int] = []
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
@@ -201,9 +229,7 @@ class _Memory:
 
     def _run(self) -> None:
         while not self._stop.wait(0.5):
-            found = re.search(r"VmRSS:\s+(\d+) kB", self._status.read_text())
-            if found is not None:
-                self._samples.append(int(found[1]))
+            self._samples.append(sum(map(_rss_kb, self._pids)))
 
     def __enter__(self) -> _Memory:
         self._thread.start()

@@ -36,7 +36,9 @@ class EvaluationContext:
 
     ``expected`` and ``metadata`` come from the case in an experiment. ``judges`` resolves a judge model's name to a way
     to ask it (None where none is configured). Judge calls that an evaluation makes are appended to ``judge_calls`` and
-    end up on its record. ``ledger`` answers ``interaction(id)`` and ``evaluations(interaction_id)``.
+    end up on its record. ``timeout``: seconds that a judge, or a completion function, of the user's own may take for one
+    verdict; None: whoever runs the evaluator bounds it. ``ledger`` answers ``interaction(id)`` and
+    ``evaluations(interaction_id)``.
     """
 
     evaluation_id: str
@@ -46,6 +48,7 @@ class EvaluationContext:
     metadata: Mapping[str, Any] = field(default_factory=dict)
     origin: Origin = Origin.LIVE
     judges: Judges | None = None
+    timeout: float | None = None
     ledger: Any = None
     judge_calls: list[JudgeCall] = field(default_factory=list)
 

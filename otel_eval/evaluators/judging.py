@@ -105,7 +105,9 @@ async def ballot(ask: Callable[[], Awaitable[Vote]], votes: int, kind: str, cont
     Raises JudgeUnavailable where the votes do not suffice and waiting may help, CancelledError when cancelled.
     """
     conversations = [
-        Conversation(evaluation_id=context.evaluation_id, kind=kind, vote=number, judges=context.judges)
+        Conversation(
+            evaluation_id=context.evaluation_id, kind=kind, vote=number, judges=context.judges, timeout=context.timeout
+        )
         for number in range(1, votes + 1)
     ]
     try:

@@ -66,7 +66,11 @@ async def _record(
         interaction_id=interaction.id, evaluator=evaluator.id, evaluator_version=evaluator.version
     )
     context = EvaluationContext(
-        evaluation_id=record_id, evaluator_id=evaluator.id, origin=Origin.OFFLINE, judges=configured.judges
+        evaluation_id=record_id,
+        evaluator_id=evaluator.id,
+        origin=Origin.OFFLINE,
+        judges=configured.judges,
+        timeout=configured.evaluator_timeout,
     )
     started_ns = time.time_ns()
     outcome = await run(isolation.of(evaluator), interaction, context)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import inspect
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from otel_eval.experiment.errors import InvalidExperiment
 from otel_eval.experiment.judging import Isolation
 from otel_eval.experiment.observe import as_judged, differing, observe
 from otel_eval.experiment.plan import Configured
+from otel_eval.experiment.preparing import prepared
 from otel_eval.experiment.progress import Progress, reporting
 from otel_eval.experiment.results import SETUP, TARGET, TELEMETRY, Attempt, EvaluatorRef, Result
 from otel_eval.experiment.target import Answered, ask
@@ -82,7 +82,7 @@ class Run:
     async def _attempt(self, source: Source, job: _Job) -> Attempt:
         attempt = new_attempt(job.case.id, job.run, source.endpoints)
         started_ns = time.time_ns()
-        unprepared = await self._prepare(job.case)
+        unprepared = await prepared(self._experiment.prepare, job.case, self._experiment.timeout)
         if unprepared is not None:
             return self._ended(job, attempt, started_ns, results=(_own(SETUP, unprepared),))
         watching = source.begin(attempt, time.time_ns())
@@ -120,22 +120,6 @@ class Run:
         with entered(attempt), source.inside(attempt):
             return await ask(experiment.agent, case.command, experiment.reply, experiment.timeout)
 
-    async def _prepare(self, case: EvalCase) -> Outcome | None:
-        if self._experiment.prepare is None:
-            return None
-        try:
-            prepared = self._experiment.prepare(case)
-            if inspect.isawaitable(prepared):
-                await prepared
-        except asyncio.CancelledError as error:
-            task = asyncio.current_task()
-            if task is None or task.cancelling():
-                raise
-            return Errored(reason=f"CancelledError: {error}".rstrip(": "), error_type="CancelledError")
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - the user's function; the batch goes on without this attempt
-            return Errored(reason=f"{type(error).__name__}: {error}", error_type=type(error).__name__)
-        return None
-
     async def _evaluate(self, evaluator: Evaluator, interaction: Interaction, case: EvalCase) -> Result:
         started_ns = time.time_ns()
         context = EvaluationContext(
@@ -148,6 +132,7 @@ class Run:
             metadata=case.metadata,
             origin=Origin.OFFLINE,
             judges=self._configured.judges,
+            timeout=self._experiment.evaluator_timeout,
         )
         outcome = await evaluate(self._isolation.of(evaluator), interaction, context)
         return Result(

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import contextvars
 import inspect
-import threading
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
-_Ending: TypeAlias = tuple[Any, BaseException | None]
+from otel_eval.aside import Aside
+
+_THREADS = "agent-under-test"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,39 +48,12 @@ async def ask(
 async def _call(agent: Callable[[str], Any], command: str) -> Any:
     if _is_async(agent):
         return await agent(command)
-    returned, raised = await _in_thread(agent, command)
+    returned, raised = await Aside(_THREADS).ending(lambda: agent(command))
+    if isinstance(raised, StopIteration):  # which a coroutine cannot raise
+        raise RuntimeError(f"the agent function raised StopIteration: {raised}")
     if raised is not None:
         raise raised
     return await returned if inspect.isawaitable(returned) else returned
-
-
-def _in_thread(agent: Callable[[str], Any], command: str) -> asyncio.Future[_Ending]:
-    """A thread of its own with the caller's context. Not the loop's executor: closing the loop would wait for one that hangs."""
-    loop = asyncio.get_running_loop()
-    ended: asyncio.Future[_Ending] = loop.create_future()
-    context = contextvars.copy_context()
-
-    def work() -> None:
-        ending = context.run(_to_the_end, agent, command)
-        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any longer
-            loop.call_soon_threadsafe(_hand_over, ended, ending)
-
-    threading.Thread(target=work, name="agent-under-test", daemon=True).start()
-    return ended
-
-
-def _to_the_end(agent: Callable[[str], Any], command: str) -> _Ending:
-    try:
-        return agent(command), None
-    except StopIteration as error:  # which a coroutine cannot raise
-        return None, RuntimeError(f"the agent function raised StopIteration: {error}")
-    except BaseException as error:  # noqa: BLE001 - raised again where it is waited for
-        return None, error
-
-
-def _hand_over(ended: asyncio.Future[_Ending], ending: _Ending) -> None:
-    if not ended.done():
-        ended.set_result(ending)
 
 
 def _is_async(agent: Callable[[str], Any]) -> bool:

@@ -10,14 +10,14 @@ Which one it is shows in the number of its parameters.
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import inspect
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias, cast
 
-from otel_eval.judges.errors import JudgeConfigError
+from otel_eval.aside import MAX_HUNG, aside_of
+from otel_eval.judges.errors import JudgeConfigError, JudgeTimeout
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +91,10 @@ class _Plain:
 
     async def __call__(self, request: ModelRequest, /) -> ModelAnswer:
         # In a thread: a plain function may well be a blocking client, and must not hold every other evaluation.
-        answer = await asyncio.to_thread(self.function, request.system, request.user)
+        aside = aside_of(self.function, "otel-eval-completion")
+        if aside.hung >= MAX_HUNG:
+            raise JudgeTimeout(f"the completion function was not called: {aside.hung} earlier calls have not come back")
+        answer: Any = await aside.call(lambda: self.function(request.system, request.user))
         if inspect.isawaitable(answer):
             answer = await answer
         if isinstance(answer, ModelAnswer):

@@ -6,13 +6,15 @@ A judge holds no criterion, so one serves any number; :meth:`Judge.should_satisf
 from __future__ import annotations
 
 import abc
-import asyncio
 import importlib
 import inspect
 from collections.abc import Awaitable, Callable, Iterable
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, cast
 
+from otel_eval.aside import MAX_HUNG, aside_of
 from otel_eval.interaction import Interaction
+from otel_eval.judges.conversation import current_conversation
+from otel_eval.judges.errors import JudgeTimeout
 from otel_eval.outcome import Verdict
 
 if TYPE_CHECKING:
@@ -25,7 +27,18 @@ PASSING_SCORE = 0.5
 
 
 class Judge(abc.ABC):
-    """Decides how well an Interaction meets a criterion (one sentence)."""
+    """Decides how well an Interaction meets a criterion (one sentence).
+
+    ``has_limits``: its :meth:`decide` sees to it that it ends, as that of a judge with a model does.
+    """
+
+    has_limits: ClassVar[bool] = False
+
+    def __init_subclass__(cls, **arguments: Any) -> None:
+        """A subclass with a :meth:`decide` of its own does not inherit the promise."""
+        super().__init_subclass__(**arguments)
+        if "decide" in cls.__dict__ and "has_limits" not in cls.__dict__:
+            cls.has_limits = False
 
     @abc.abstractmethod
     def decide(self, criterion: str, interaction: Interaction) -> Verdict | Awaitable[Verdict]:
@@ -62,17 +75,27 @@ class Judge(abc.ABC):
 async def decide(judge: Judge, criterion: str, interaction: Interaction) -> Verdict:
     """The judge's verdict, awaited where it is async, in a thread where it is not. Raises what the judge raises.
 
-    Raises TypeError where it returns anything but a verdict.
+    Raises JudgeTimeout for a judge without limits of its own that takes longer than the conversation allows, and TypeError
+    where it returns anything but a verdict.
     """
-    if inspect.iscoroutinefunction(judge.decide):
-        verdict: Any = await judge.decide(criterion, interaction)
+    verdict: Any
+    if judge.has_limits and inspect.iscoroutinefunction(judge.decide):
+        verdict = await judge.decide(criterion, interaction)
     else:
-        verdict = await asyncio.to_thread(judge.decide, criterion, interaction)
-        if inspect.isawaitable(verdict):
-            verdict = await verdict
+        verdict = await current_conversation().in_time(_asked(judge, criterion, interaction), "the judge")
     if not isinstance(verdict, Verdict):
         raise TypeError(f"{type(judge).__name__} returned {type(verdict).__name__}, not a Verdict")
     return verdict
+
+
+async def _asked(judge: Judge, criterion: str, interaction: Interaction) -> Any:
+    if inspect.iscoroutinefunction(judge.decide):
+        return await judge.decide(criterion, interaction)
+    aside = aside_of(judge, "otel-eval-judge")
+    if aside.hung >= MAX_HUNG:
+        raise JudgeTimeout(f"the judge was not asked: {aside.hung} earlier calls have not come back")
+    verdict = await aside.call(lambda: judge.decide(criterion, interaction))
+    return await verdict if inspect.isawaitable(verdict) else verdict
 
 
 class _FunctionJudge(Judge):

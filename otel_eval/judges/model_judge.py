@@ -34,6 +34,8 @@ class ModelJudge(Judge):
     ``api_base`` and ``api_key`` are for a model that no configuration speaks of. Raises JudgeConfigError (a ValueError).
     """
 
+    has_limits = True
+
     def __init__(
         self,
         model: str | None = None,

@@ -172,7 +172,7 @@ class Judges:
         try:
             async with client.turn(request, self._clock) as turn:
                 started = self._clock.now_ns()
-                answer = await client.complete(request)
+                answer = await _in_time(client, request, conversation)
                 await turn.book(answer)
             self._count(client, answer)
             return answer
@@ -223,6 +223,13 @@ class Judges:
 
 
 _by_loop: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, Judges] = weakref.WeakKeyDictionary()
+
+
+async def _in_time(client: Client, request: ModelRequest, conversation: Conversation) -> ModelAnswer:
+    """A function of the user's has no limits of its own, as a model has."""
+    if client.limits is not None:
+        return await client.complete(request)
+    return await conversation.in_time(client.complete(request), "the completion function")
 
 
 def _refuse_unpriced(entry: str, settings: JudgeModelSettings) -> None:

@@ -28,6 +28,8 @@ from otel_eval.identity import interaction_id
 from otel_eval.interaction import Interaction
 from otel_eval.signals import LogRecord, Span
 
+_PARTS = (Kind.AGENT, Kind.STEP, Kind.WORKFLOW)
+
 
 def assemble(
     spans: Iterable[Span], logs: Iterable[LogRecord] = (), keep: Collection[str] = ()
@@ -90,6 +92,7 @@ def _evidence(run: Run, made: dict[int, Evidence], names: Sequence[str]) -> Evid
     members, inside = run.members, run.inside_tool
     trees = {run.root.trace_id: run.tree}
     calls = calls_of(members, trees)
+    parts = [node.facts for node in (*run.frames, *members) if node.kind() in _PARTS and node.span_id not in inside]
     return Evidence(
         trace_id=run.root.trace_id,
         span_id=run.root.span_id,
@@ -100,7 +103,10 @@ def _evidence(run: Run, made: dict[int, Evidence], names: Sequence[str]) -> Evid
         tools=tool_spans(members, run.tree, inside, [span for inner in made.values() for span in inner.tools]),
         nodes=members,
         agent=own_name,
-        is_handoff=handoff_test(names if len(set(names)) > 1 else ()),
+        is_handoff=handoff_test(
+            names if len(set(names)) > 1 else (),
+            [facts.weak_agent for facts in parts if facts is not None and facts.weak_agent],
+        ),
         later=[made[id(later)] for later in run.in_a_row if id(later) in made],
         within=[made[id(inner)] for inner in run.within if id(inner) in made],
         parent_id=None if run.parent is None else interaction_id(run.parent.root.trace_id, run.parent.root.span_id),

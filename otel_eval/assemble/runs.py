@@ -50,8 +50,17 @@ class Run:
             if node.facts is not None and node.facts.agent and node.span_id not in self.inside_tool:
                 return node.facts.agent
         return next(
-            (node.facts.weak_agent for node in reversed(self.frames) if node.facts and node.facts.weak_agent), None
+            (node.facts.weak_agent for node in reversed(self._first()) if node.facts and node.facts.weak_agent), None
         )
+
+    def _first(self) -> list[Node]:
+        """The frames from the outermost down to the first agent: what comes after it in a row stands beside it."""
+        chain = [self.root]
+        for part in self.parts:
+            if not any(above.span_id == chain[-1].span_id for above in self.tree.ancestors(part)):
+                break
+            chain.append(part)
+        return chain
 
 
 def runs_of(tree: Tree, asked: Callable[[Run], str | None]) -> list[Run]:

@@ -19,7 +19,7 @@ from otel_eval.conventions.trouble import error_in_result
 from otel_eval.conventions.values import is_placeholder
 from otel_eval.interaction import Failure, Gap, GapKind, JsonValue, Message, ToolCall, ToolCallPart, ToolResultPart
 
-_HANDOFF = re.compile(r"(?:transfer|hand_?off)_?to_?(.*)", re.I)
+_HANDOFF = re.compile(r"(?:transfer|hand_?off)(?:_?back)?_?to_?(.*)", re.I)
 
 
 @dataclass(slots=True)
@@ -293,15 +293,15 @@ def canonical(value: object) -> str:
     return orjson.dumps(value, default=str, option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS).decode()
 
 
-def handoff_test(agents: Iterable[str]) -> Callable[[str], bool]:
-    """Whether a tool's name says that it hands over to one of those agents."""
-    others = {letters(name) for name in agents}
+def handoff_test(agents: Iterable[str], steps: Iterable[str] = ()) -> Callable[[str], bool]:
+    """Whether a tool's name says that it hands over to one of those agents, or to one of those steps: a graph's nodes."""
+    others, nodes = {letters(name) for name in agents}, {letters(name) for name in steps}
 
     def is_handoff(name: str) -> bool:
         match = _HANDOFF.fullmatch(name.strip())
-        if match is None or not others:
+        if match is None:
             return False
         target = letters(match[1])
-        return target == "agent" or target in others
+        return target in nodes or target in others or (target == "agent" and bool(others))
 
     return is_handoff

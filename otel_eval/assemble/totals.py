@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from otel_eval.assemble.interactions import Evidence
+from otel_eval.assemble.tools import canonical
 from otel_eval.frozen import changed
-from otel_eval.interaction import Interaction, ModelCall, Totals, Usage
+from otel_eval.interaction import Interaction, ModelCall, ToolCall, Totals, Usage
 
 
 def with_totals(found: Sequence[tuple[Evidence, Interaction]]) -> tuple[Interaction, ...]:
@@ -32,15 +33,12 @@ def _family(interaction: Interaction, below: dict[str, list[Interaction]]) -> li
 
 def _totals(family: Sequence[Interaction]) -> Totals:
     calls: dict[object, ModelCall] = {}
-    tools: set[object] = set()
     usage, uncounted = Usage(), Usage()
     for member in family:
         for call in member.model_calls:
             calls[(member.trace_id, call.span_id)] = call
         if not member.model_calls:
             uncounted += member.usage
-        for index, tool in enumerate(member.tool_calls):
-            tools.add((member.trace_id, tool.span_id) if tool.span_id else (member.id, tool.call_id or index))
     for call in calls.values():
         usage += call.usage
     if usage == Usage() and not uncounted.total_tokens:
@@ -50,7 +48,31 @@ def _totals(family: Sequence[Interaction]) -> Totals:
             family[0].usage if family[0].usage != Usage() else uncounted
         )  # an agent's own sum includes what is below
     return Totals(
-        tool_calls=None if any(member.gap("tool_calls") for member in family) else len(tools),
+        tool_calls=None if any(member.gap("tool_calls") for member in family) else len(_tools(family)),
         model_calls=len(calls) if calls else None,
         usage=usage,
     )
+
+
+def _tools(family: Sequence[Interaction]) -> set[object]:
+    """What tells the calls apart: their spans. One that is known from messages alone is another's that has a span, or is told
+    of twice, where both have the same id and arguments: an outer agent may be shown what an inner one called.
+    """
+    found: set[object] = set()
+    spanned: set[object] = set()
+    if len(family) == 1:
+        return set(range(len(family[0].tool_calls)))
+    for member in family:
+        for tool in member.tool_calls:
+            if tool.span_id is not None:
+                found.add((member.trace_id, tool.span_id))
+                spanned.add(_asked(tool))
+    for member in family:
+        for index, tool in enumerate(member.tool_calls):
+            if tool.span_id is None and (tool.call_id is None or _asked(tool) not in spanned):
+                found.add((member.id, index) if tool.call_id is None else _asked(tool))
+    return found
+
+
+def _asked(tool: ToolCall) -> tuple[str | None, str, str]:
+    return tool.call_id, tool.name, canonical(tool.arguments)

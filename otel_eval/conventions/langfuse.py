@@ -33,6 +33,10 @@ KINDS: dict[str, Kind] = {
 """All else (event, retriever, embedding, guardrail) is no agent's work. A span or chain is a step below another."""
 
 
+_SUPERVISORS = "call_agent"
+"""A function of ``langgraph-supervisor``'s (0.0.31) around each agent, which gives the agent's state."""
+
+
 def read(span: Span) -> Facts | None:
     """What the observation says; None for a span of another tracer, which Langfuse marks with trace attributes only."""
     attributes = span.attributes
@@ -68,7 +72,7 @@ def _kind_of_chain(span: Span, kind: Kind) -> Kind:
     if node == span.name:
         return Kind.STEP
     given = str(span.attributes.get("langfuse.observation.output", "{"))
-    if node is not None and agent is None and given.lstrip()[:1] != "{":
+    if node is not None and agent is None and (given.lstrip()[:1] != "{" or span.name == _SUPERVISORS):
         return Kind.STEP  # a function between nodes, as ``route_to_active_agent``: a graph gives its state
     return Kind.WORKFLOW if agent is not None else kind
 

@@ -23,6 +23,10 @@ _SCOPE = "openinference.instrumentation.haystack"
 _ROLE = re.compile(r"<ChatRole\.\w+: '(\w+)'>")
 
 
+_FAILED = re.compile(r"Component name: '(.+)'\nComponent type: '\w*Agent'\n")
+"""What a pipeline's failure says of the component that failed, if it is an agent."""
+
+
 def read(span: Span) -> Facts | None:
     """An agent's or a pipeline's conversation; the rest is for OpenInference's convention."""
     if not span.scope.name.startswith(_SCOPE):
@@ -55,6 +59,8 @@ def _pipeline(span: Span) -> Facts:
     given = content.value("output", "output.value")
     inputs = component_inputs(taken.get("data") if is_object(taken) else None)
     agents = [name for name, value in given.items() if _is_agents(value)] if is_object(given) else []
+    if (failed := _FAILED.search(span.status_message)) is not None:
+        agents.append(failed[1])
     return Facts(
         kind=Kind.WORKFLOW,
         weak_agent=agents[0] if len(agents) == 1 else None,

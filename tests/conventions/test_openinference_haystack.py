@@ -10,6 +10,7 @@ import pytest
 from otel_eval.assemble.assembler import assemble
 from otel_eval.conventions.facts import Kind
 from otel_eval.conventions.registry import facts_of
+from otel_eval.frozen import changed
 from otel_eval.signals import Scope, Span
 from otel_eval.testing.spans import span
 
@@ -60,6 +61,15 @@ def test_a_failed_call_has_an_error_and_no_result() -> None:
     [found] = assemble(run(answered("Failed to invoke: down", error=True)))
     [call] = found.tool_calls
     assert (call.error, call.result) == ("Failed to invoke: down", None)
+
+
+def test_a_pipeline_that_failed_names_its_agent() -> None:
+    """It gives nothing then, and its failure has the component's name."""
+    words = "The following component failed to run:\nComponent name: 'bob'\nComponent type: 'Agent'\nError: boom"
+    pipeline = component("Pipeline.run", taken={"data": {"bob": {"messages": [USER]}}})
+    failed = changed(pipeline, status="error", status_message=f"PipelineRuntimeError: {words}")
+    [found] = assemble([failed, component("Agent.run", parent=pipeline, taken={"messages": [USER]})])
+    assert (found.agent, found.failed) == ("bob", True)
 
 
 def test_hidden_content_is_none() -> None:

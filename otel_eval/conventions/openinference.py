@@ -161,7 +161,8 @@ def _model(span: Span, content: Content) -> Facts:
     inputs = _messages(content, "input")
     outputs = _messages(content, "output")
     if request is not None and (inputs is None or _has_tool_results(request)):
-        inputs = read_messages(request) or inputs
+        told = read_messages(request)
+        inputs = _with_system(told, inputs) if told else inputs
     if (outputs is None or not any(message.parts for message in outputs)) and answer is not None:
         outputs = answer_messages(answer) or outputs
     if outputs is None and "instructor.response_model" in attributes and answer is not None:
@@ -185,13 +186,23 @@ def _model(span: Span, content: Content) -> Facts:
 
 
 def _has_tool_results(request: Any) -> bool:
-    """Whether it is a request to Anthropic with results of tools.
+    """Whether it is a request to Anthropic with results of tools, or messages to Bedrock with failed ones.
 
     Several of them in one message are one in JavaScript's flattened messages, the last, and none is told to be an error.
     """
-    messages = request.get("messages") if is_object(request) else None
-    blocks = [item["content"] for item in messages or () if is_object(item) and isinstance(item.get("content"), list)]
-    return any(is_object(block) and block.get("type") == "tool_result" for found in blocks for block in found)
+    messages = request.get("messages") if is_object(request) else request
+    held = [item.get("content") for item in messages if is_object(item)] if isinstance(messages, list) else []
+    blocks = [block for content in held if isinstance(content, list) for block in content if is_object(block)]
+    return any(block.get("type") == "tool_result" or _has_failed(block.get("toolResult")) for block in blocks)
+
+
+def _has_failed(result: Any) -> bool:
+    return is_object(result) and result.get("status") == "error"
+
+
+def _with_system(told: tuple[Message, ...], flat: tuple[Message, ...] | None) -> tuple[Message, ...]:
+    """Bedrock's instructions are no message: the flattened messages have them."""
+    return (*(message for message in flat or () if message.role == "system" and message not in told), *told)
 
 
 def _messages(content: Content, direction: str) -> tuple[Message, ...] | None:

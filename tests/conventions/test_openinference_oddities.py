@@ -85,3 +85,29 @@ def test_instructors_create_is_a_model_call() -> None:
     )
     [found] = assemble([call])
     assert (found.asked, found.reply, found.model) == ("hi", '{"mood": "good", "score": 3}', "m")
+
+
+def test_bedrocks_failed_results_are_in_the_request_alone() -> None:
+    """The flattened messages do not say that a tool failed; the instructions stand in them alone."""
+    failed = {"toolUseId": "c1", "content": [{"text": "down"}], "status": "error"}
+    request = [
+        {"role": "user", "content": [{"text": "Where is o_9?"}]},
+        {"role": "assistant", "content": [{"toolUse": {"toolUseId": "c1", "name": "find", "input": {"id": 9}}}]},
+        {"role": "user", "content": [{"toolResult": failed}]},
+    ]
+    attributes = {
+        "openinference.span.kind": "LLM",
+        "llm.input_messages.0.message.role": "system",
+        "llm.input_messages.0.message.content": "Be brief.",
+        "llm.input_messages.1.message.role": "tool",
+        "llm.input_messages.1.message.content": "down",
+        "llm.input_messages.1.message.tool_call_id": "c1",
+        "input.value": json.dumps(request),
+        "llm.output_messages.0.message.role": "assistant",
+        "llm.output_messages.0.message.content": "Sorry.",
+    }
+    (found,) = assemble([span("bedrock.converse", attributes=attributes)])
+    assert [(call.name, call.arguments, call.result, call.error) for call in found.tool_calls] == [
+        ("find", {"id": 9}, None, "down")
+    ]
+    assert (found.system, found.asked, found.reply) == ("Be brief.", "Where is o_9?", "Sorry.")

@@ -64,7 +64,7 @@ class Node:
 def observe(span: Span | OrdinarySpan, keep: Collection[str] = ()) -> Node:
     """The span as a node. The span itself need not be kept. ``keep``: names of attributes that are wanted as they stand."""
     if not isinstance(span, Span):
-        return _node(span, None)
+        return _ordinary_node(span)
     node = _node(span, registry.facts_of(span))
     if not keep or node.facts is None:
         return node
@@ -73,13 +73,28 @@ def observe(span: Span | OrdinarySpan, keep: Collection[str] = ()) -> Node:
 
 def ordinary(span: Span | OrdinarySpan) -> Node:
     """The span as a node without facts, whatever it says."""
-    return _node(span, None)
+    return _node(span, None) if isinstance(span, Span) else _ordinary_node(span)
 
 
-def _node(span: Span | OrdinarySpan, facts: Facts | None) -> Node:
+def _ordinary_node(span: OrdinarySpan) -> Node:
+    trace_id, span_id, parent_id, name, kind, started_ns, ended_ns, parent_is_remote, resource, scope = span
+    return Node(
+        trace_id=trace_id,
+        span_id=span_id,
+        parent_id=parent_id,
+        name=name if kind <= INTERNAL else "",
+        started_ns=started_ns,
+        ended_ns=ended_ns,
+        resource=resource,
+        left_out=scope.name == SCOPE_NAME,
+        parent_is_remote=parent_is_remote,
+    )
+
+
+def _node(span: Span, facts: Facts | None) -> Node:
     left_out = span.scope.name == SCOPE_NAME or (facts is not None and facts.kind is Kind.EVALUATOR)
     links: tuple[Link, ...] = ()
-    if facts is not None and isinstance(span, Span) and span.links:
+    if facts is not None and span.links:
         links = tuple(Link(trace_id=link.trace_id, span_id=link.span_id) for link in span.links)
     return Node(
         trace_id=span.trace_id,

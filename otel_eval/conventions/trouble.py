@@ -118,7 +118,7 @@ def is_control_flow(span: Span) -> bool:
     error_type = text(span.attributes.get("error.type"))
     if error_type is not None and error_type.split(".")[-1] in CONTROL_FLOW:
         return True
-    return _CONTROL_MESSAGE.search(span.status_message[:200]) is not None
+    return span.status_message != "" and _CONTROL_MESSAGE.search(span.status_message[:200]) is not None
 
 
 def tool_error_of(span: Span) -> str | None:

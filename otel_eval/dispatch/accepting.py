@@ -179,12 +179,12 @@ class Accepting:
             for record in await self._ledger.evaluations(name)
             if record.origin is Origin.LIVE
             and record.evaluator in judging
-            and record.evaluator_version == self._planned[record.evaluator].evaluator.version
+            and record.evaluator_version == self._planned[record.evaluator].version
         }
         return frozenset(ended - waiting)
 
     def _waiting(self, name: str, planned: Planned, stored: StoredInteraction) -> WaitingEvaluation:
-        version = planned.evaluator.version
+        version = planned.version
         return WaitingEvaluation(
             evaluation_id=evaluation_id(
                 interaction_id=stored.interaction.id,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
 
 from otel_eval.instruments import Recorder
 from otel_eval.interaction import Interaction
@@ -11,20 +12,29 @@ from otel_eval.outcome import Errored, Evaluation, Inconclusive
 from otel_eval.record import EvaluationRecord
 
 
-def count_interaction(recorder: Recorder, interaction: Interaction, disposition: str) -> None:
-    """One Interaction and what became of it."""
-    labels = _target(interaction.agent, interaction.service_name, interaction.environment)
-    labels |= {"otel_eval.disposition": disposition, "otel_eval.failed": str(interaction.failed).lower()}
-    recorder.record("otel_eval.interactions", 1, labels)
+def count_interactions(recorder: Recorder, became: Iterable[tuple[Interaction, str]]) -> None:
+    """Interactions, and what became of each."""
+    counts = Counter(
+        (each.agent, each.service_name, each.environment, disposition, each.failed) for each, disposition in became
+    )
+    for (agent, service, environment, disposition, failed), count in counts.items():
+        labels = _target(agent, service, environment)
+        labels |= {"otel_eval.disposition": disposition, "otel_eval.failed": str(failed).lower()}
+        recorder.record("otel_eval.interactions", count, labels)
 
 
 def count_stored(recorder: Recorder, stored: Iterable[Stored]) -> None:
-    """What storing records changed: new verdicts, and verdicts that are another than before."""
+    """What a transaction that stored records changed: new verdicts, and verdicts that are another than before."""
+    alike: defaultdict[tuple[str | None, ...], list[EvaluationRecord]] = defaultdict(list)
     for each in stored:
         if each.change is Change.NEW:
-            _count_new(recorder, each.record)
+            record = each.record
+            target = (record.agent, record.service, record.environment)
+            alike[(*target, record.evaluator, record.outcome.name, record.origin.value)].append(record)
         elif each.change is Change.REVISED and each.previous is not None:
             _count_revised(recorder, each.record, each.previous)
+    for records in alike.values():
+        _count_new(recorder, records)
 
 
 def show_backlog(recorder: Recorder, backlog: Backlog, now_ns: int) -> None:
@@ -39,22 +49,24 @@ def show_pause(recorder: Recorder, model: str | None, paused: bool) -> None:
         recorder.record("otel_eval.judge.paused", int(paused), {"gen_ai.request.model": model})
 
 
-def _count_new(recorder: Recorder, record: EvaluationRecord) -> None:
-    labels = _target(record.agent, record.service, record.environment) | {
-        "gen_ai.evaluation.name": record.evaluator,
-        "otel_eval.outcome": record.outcome.name,
-        "otel_eval.origin": record.origin.value,
+def _count_new(recorder: Recorder, alike: Sequence[EvaluationRecord]) -> None:
+    """New records with the same labels: a counter takes their sum as fast as one of them."""
+    one = alike[-1]
+    labels = _target(one.agent, one.service, one.environment) | {
+        "gen_ai.evaluation.name": one.evaluator,
+        "otel_eval.outcome": one.outcome.name,
+        "otel_eval.origin": one.origin.value,
     }
-    judged = (record.trace_id, record.span_id)  # the exemplar: from a point in a graph to the trace
-    recorder.record("otel_eval.evaluations", 1, labels, judged=judged)
-    seconds = max(0, record.ended_ns - record.started_ns) / 1e9
-    recorder.record("otel_eval.evaluation.duration", seconds, labels, judged=judged)
-    if isinstance(record.outcome, Evaluation) and record.outcome.score is not None:
-        recorder.record("otel_eval.evaluation.score", record.outcome.score, labels, judged=judged)
-    if isinstance(record.outcome, Inconclusive | Errored):
-        why = labels | {"otel_eval.reason": record.outcome.cause.value}
-        recorder.record("otel_eval.evaluation.without_verdict", 1, why, judged=judged)
-    cost = sum(call.cost_usd or 0 for call in record.judge_calls)
+    recorder.record("otel_eval.evaluations", len(alike), labels, judged=_judged(one))
+    for record in alike:
+        seconds = max(0, record.ended_ns - record.started_ns) / 1e9
+        recorder.record("otel_eval.evaluation.duration", seconds, labels, judged=_judged(record))
+        if isinstance(record.outcome, Evaluation) and record.outcome.score is not None:
+            recorder.record("otel_eval.evaluation.score", record.outcome.score, labels, judged=_judged(record))
+        if isinstance(record.outcome, Inconclusive | Errored):
+            why = labels | {"otel_eval.reason": record.outcome.cause.value}
+            recorder.record("otel_eval.evaluation.without_verdict", 1, why, judged=_judged(record))
+    cost = sum(call.cost_usd or 0 for record in alike for call in record.judge_calls)
     if cost > 0:
         recorder.record("otel_eval.evaluation.cost", cost, labels)
 
@@ -65,7 +77,12 @@ def _count_revised(recorder: Recorder, record: EvaluationRecord, previous: str) 
         "otel_eval.outcome.from": previous,
         "otel_eval.outcome.to": record.outcome.name,
     }
-    recorder.record("otel_eval.evaluation.revised", 1, labels, judged=(record.trace_id, record.span_id))
+    recorder.record("otel_eval.evaluation.revised", 1, labels, judged=_judged(record))
+
+
+def _judged(record: EvaluationRecord) -> tuple[str, str]:
+    """The exemplar: from a point in a graph to the trace."""
+    return (record.trace_id, record.span_id)
 
 
 def _target(agent: str | None, service: str | None, environment: str | None) -> dict[str, str]:

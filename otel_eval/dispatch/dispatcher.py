@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
@@ -11,7 +12,7 @@ from otel_eval.clock import Clock
 from otel_eval.config.model import Config
 from otel_eval.dispatch.accepting import Accepted, Accepting, Completed, Intake
 from otel_eval.dispatch.bindings import Bindings
-from otel_eval.dispatch.counting import count_interaction, count_stored
+from otel_eval.dispatch.counting import count_interactions, count_stored
 from otel_eval.dispatch.execution import Execution
 from otel_eval.dispatch.feedback import STREAK, Feedback
 from otel_eval.dispatch.matching import Matching
@@ -53,6 +54,7 @@ class Dispatcher:
         self._grace = config.dispatch.shutdown_grace
         self._entering: dict[str, asyncio.Event] = {}
         self._tasks: set[asyncio.Task[Any]] = set()
+        self._listening = contextlib.ExitStack()
         feedback = Feedback()
         execution = Execution(clock=clock, judges=judges, ledger=ledger.ledger)
         self.bindings = Bindings(config.evaluators, config.roles, evaluators)
@@ -90,6 +92,7 @@ class Dispatcher:
         """Resume what waits in the ledger. What waits for an evaluator that the configuration lost is let go of."""
         for evaluator in self.bindings.unreachable:
             log.warning("evaluators.%s is bound to no agent and no role: it judges nothing that is received", evaluator)
+        self._listening.enter_context(self._ledger.listening(lambda stored: count_stored(self._recorder, stored)))
         await resume(self._ledger, self._planned, self._workers.add)
         self._workers.start()
 
@@ -98,6 +101,7 @@ class Dispatcher:
         if self._tasks:
             await asyncio.wait(self._tasks)
         await self._workers.stop(self._grace)
+        self._listening.close()
 
     async def accept(
         self, completed: Iterable[Completed], aliases: Mapping[str, str] | None = None
@@ -136,7 +140,7 @@ class Dispatcher:
             intake = await self._accepting.take(completed)
             batch = intake.batch(aliases)
             if batch.interactions or batch.aliases:
-                count_stored(self._recorder, await self._ledger.commit(batch))
+                await self._ledger.commit(batch)
         finally:
             self._leave(ids)
         self._after(intake)
@@ -144,8 +148,9 @@ class Dispatcher:
 
     def _after(self, intake: Intake) -> None:
         """What follows once the batch is durable."""
-        for interaction in intake.own:
-            count_interaction(self._recorder, interaction, "dropped")
+        became = [(interaction, "dropped") for interaction in intake.own]
+        became += [(each.interaction, each.disposition) for each in intake.accepted if each.revision == 1]
+        count_interactions(self._recorder, became)
         for evaluator, interaction in intake.stops:
             log.error(
                 "evaluators.%s judges agent %s no more: its last %d Interactions were calls of our own judge",
@@ -154,9 +159,7 @@ class Dispatcher:
                 STREAK,
             )
         for each in intake.accepted:
-            if each.revision == 1:
-                count_interaction(self._recorder, each.interaction, each.disposition)
-            else:
+            if each.revision > 1:
                 self._workers.supersede(each.interaction.id, each.revision)
         self._workers.add(waiting for each in intake.accepted for waiting in each.waiting)
         self._matching.saw(intake.accepted)

@@ -7,9 +7,7 @@ from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from typing import TypeVar
 
 from otel_eval.clock import Clock
-from otel_eval.dispatch.counting import count_stored
 from otel_eval.dispatch.reading import Reader
-from otel_eval.instruments import Recorder
 from otel_eval.interaction import Interaction
 from otel_eval.ledger import AsyncLedger, Backlog, LedgerUnavailable, WaitingEvaluation
 from otel_eval.record import EvaluationRecord
@@ -23,11 +21,10 @@ _RETRY_AFTER = 1.0
 class PatientLedger:
     """Reads and stores for evaluations that wait. A ledger that is not available costs time; nothing here raises for it."""
 
-    def __init__(self, ledger: AsyncLedger, *, clock: Clock, recorder: Recorder) -> None:
+    def __init__(self, ledger: AsyncLedger, *, clock: Clock) -> None:
         self._ledger = ledger
         self._reader = Reader(ledger)
         self._clock = clock
-        self._recorder = recorder
 
     async def interaction(
         self, waiting: WaitingEvaluation, upcoming: Iterable[WaitingEvaluation] = ()
@@ -48,8 +45,8 @@ class PatientLedger:
         return stored.interaction if stored.revision <= waiting.revision else None
 
     async def finish(self, records: Sequence[EvaluationRecord]) -> None:
-        """Store the records in place of what waited for them, and count what that changed."""
-        count_stored(self._recorder, await self._patiently(lambda: self._ledger.finish(records)))
+        """Store the records in place of what waited for them."""
+        await self._patiently(lambda: self._ledger.finish(records))
 
     async def waiting(self, limit: int, evaluators: Collection[str]) -> tuple[WaitingEvaluation, ...]:
         """The next ones of these evaluators."""

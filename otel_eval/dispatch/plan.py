@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from otel_eval.config.judging import JudgeModel
 from otel_eval.config.model import Config
@@ -22,13 +22,18 @@ class Planned:
 
     ``lane`` is the queue it waits in: one for each judge model, so that a model that is down holds up nobody else, and
     one for each custom evaluator. ``inline``: it runs when its Interaction is accepted. ``reads_evidence_alone``: it sees
-    what a judge is shown and nothing else, so its verdict stands while that stays the same.
+    what a judge is shown and nothing else, so its verdict stands while that stays the same. ``version`` is the evaluator's,
+    which may take a digest of its whole definition to tell.
     """
 
     evaluator: Evaluator
     lane: str
     inline: bool
     reads_evidence_alone: bool
+    version: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "version", self.evaluator.version)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -33,9 +33,9 @@ async def resume(
         after = (page[-1].enqueued_ns, page[-1].evaluation_id)
         gone = [each for each in page if each.evaluator not in planned]
         here = [each for each in page if each.evaluator in planned]
-        same = [each for each in here if each.evaluator_version == planned[each.evaluator].evaluator.version]
-        changed = [each for each in here if each.evaluator_version != planned[each.evaluator].evaluator.version]
-        renewed = [_in_version(each, planned[each.evaluator].evaluator.version) for each in changed]
+        same = [each for each in here if each.evaluator_version == planned[each.evaluator].version]
+        changed = [each for each in here if each.evaluator_version != planned[each.evaluator].version]
+        renewed = [_in_version(each, planned[each.evaluator].version) for each in changed]
         if renewed:
             await ledger.commit(Batch(waiting=tuple(renewed)))
         if gone or changed:
@@ -50,7 +50,7 @@ def rerun_of(
     name: str, planned: Planned, stored: StoredInteraction, ended: Iterable[EvaluationRecord], now_ns: int
 ) -> WaitingEvaluation:
     """The next attempt of that evaluator on the newest revision."""
-    version = planned.evaluator.version
+    version = planned.version
     before = [each.attempt for each in ended if each.evaluator == name and each.evaluator_version == version]
     first = WaitingEvaluation(
         evaluation_id="",

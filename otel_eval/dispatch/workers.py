@@ -74,7 +74,7 @@ class Workers:
         self._turn = deque(self._lanes.values())
         self._limit = limit
         self._max_wait_ns = round(max_wait * _SECOND_NS)
-        self._ledger = PatientLedger(ledger, clock=clock, recorder=recorder)
+        self._ledger = PatientLedger(ledger, clock=clock)
         self._execution = execution
         self._guard = guard
         self._clock = clock

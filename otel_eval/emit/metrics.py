@@ -7,8 +7,9 @@ over. What is already known stays itself. Metrics are best effort (the ledger is
 from __future__ import annotations
 
 import functools
+import itertools
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from opentelemetry.context import Context
@@ -47,7 +48,12 @@ class MeterRecorder:
         meter = self._provider.get_meter(SCOPE_NAME, version)
         self._instruments = {instrument.name: _make(meter, instrument) for instrument in INSTRUMENTS}
         self._bounds = _Bounds({"gen_ai.agent.name": max_agents}, max_values)
+        self._observe = {name: _observing(made, BY_NAME[name]) for name, made in self._instruments.items()}
         self._born: set[tuple[Any, ...]] = set()
+        self._known: dict[tuple[Any, ...], dict[str, str]] = {}
+        for instrument in INSTRUMENTS:
+            for attributes in _known_series(instrument):
+                self._instruments[instrument.name].add(0, attributes, _NOWHERE)
 
     @classmethod
     def exporting(
@@ -70,32 +76,38 @@ class MeterRecorder:
         judged: tuple[str, str] | None = None,
     ) -> None:
         """See :class:`~otel_eval.instruments.Recorder`. A label that the instrument does not declare raises KeyError."""
-        instrument = BY_NAME[name]
-        attributes: dict[str, str] = {}
-        for label, value in (labels or {}).items():
-            if label not in instrument.labels:
-                raise KeyError(f"{name} has no label {label}")
-            attributes[label] = self._bounded(label, value)
+        series = (name, *(labels or {}).items())
+        attributes = self._known.get(series)
+        if attributes is None:
+            attributes = self._attributes(BY_NAME[name], labels or {})
+            if len(self._known) < MAX_SERIES and attributes == (labels or {}):  # what ran over is counted each time
+                self._known[series] = attributes
         context = _NOWHERE if judged is None else _judged(judged)
-        made = self._instruments[name]
-        if instrument.kind == "counter":
-            if instrument.born_with is not None:
-                self._give_birth(made, instrument.name, *instrument.born_with, attributes)
-            made.add(amount, attributes, context)
-        elif instrument.kind == "histogram":
-            made.record(amount, attributes, context)
-        else:
-            made.set(amount, attributes, context)
+        self._observe[name](amount, attributes, context)
 
-    def _give_birth(
-        self, made: Any, name: str, label: str, values: tuple[str, ...], attributes: Mapping[str, str]
-    ) -> None:
-        """Export 0 for every value of the label, once for the other labels' values."""
-        family = (name, *sorted((key, value) for key, value in attributes.items() if key != label))
-        if family not in self._born and len(self._born) < MAX_SERIES:
-            self._born.add(family)
-            for value in values:
-                made.add(0, {**attributes, label: value}, _NOWHERE)
+    def _attributes(self, instrument: Instrument, labels: Mapping[str, str]) -> dict[str, str]:
+        """The labels as they are exported. The first of their kind gives birth to its series."""
+        attributes: dict[str, str] = {}
+        for label, value in labels.items():
+            if label not in instrument.labels:
+                raise KeyError(f"{instrument.name} has no label {label}")
+            attributes[label] = self._bounded(label, value)
+        if instrument.born_with is not None:
+            self._give_birth(instrument.name, *instrument.born_with, attributes)
+        return attributes
+
+    def _give_birth(self, name: str, label: str, values: tuple[str, ...], attributes: Mapping[str, str]) -> None:
+        """Export 0 for every value of the label, and what is born beside, once for the other labels' values."""
+        others = {key: value for key, value in attributes.items() if key != label}
+        family = (name, *sorted(others.items()))
+        if family in self._born or len(self._born) >= MAX_SERIES:
+            return
+        self._born.add(family)
+        for value in values:
+            self._instruments[name].add(0, {**others, label: value}, _NOWHERE)
+        for beside, sets in _BESIDE.get(name, ()):
+            for more in sets:
+                self._instruments[beside].add(0, {**others, **more}, _NOWHERE)
 
     def flush(self) -> None:
         """Export now; blocks."""
@@ -133,6 +145,20 @@ class _Bounds:
             return value
 
 
+_BESIDE: dict[str, list[tuple[str, tuple[Mapping[str, str], ...]]]] = {}
+for _each in INSTRUMENTS:
+    if _each.born_beside is not None:
+        _BESIDE.setdefault(_each.born_beside[0], []).append((_each.name, _each.born_beside[1]))
+
+
+def _known_series(instrument: Instrument) -> list[dict[str, str]]:
+    """The labels of every series that is known before anything is counted."""
+    if instrument.known is None:
+        return []
+    names = [label for label, _ in instrument.known]
+    return [dict(zip(names, each, strict=True)) for each in itertools.product(*(of for _, of in instrument.known))]
+
+
 def _make(meter: Any, instrument: Instrument) -> Any:
     if instrument.kind == "counter":
         return meter.create_counter(instrument.name, instrument.unit, instrument.description)
@@ -144,6 +170,14 @@ def _make(meter: Any, instrument: Instrument) -> Any:
             explicit_bucket_boundaries_advisory=list(instrument.buckets),
         )
     return meter.create_gauge(instrument.name, instrument.unit, instrument.description)
+
+
+def _observing(made: Any, instrument: Instrument) -> Callable[..., None]:
+    """What takes an amount of that instrument."""
+    observing: Callable[..., None] = getattr(
+        made, {"counter": "add", "histogram": "record"}.get(instrument.kind, "set")
+    )
+    return observing
 
 
 @functools.lru_cache(maxsize=64)

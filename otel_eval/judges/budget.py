@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import datetime
+import functools
 import logging
 import sqlite3
 import threading
@@ -23,6 +24,9 @@ from otel_eval.judges.settings import JudgeModelSettings
 log = logging.getLogger(__name__)
 
 UNBOOKED = "a judge call could not be added to the day's budget: %s"
+
+_DAY_NS = 24 * 60 * 60 * 1_000_000_000
+_EPOCH = datetime.date(1970, 1, 1)
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS judge_budget (
@@ -222,4 +226,9 @@ class Budget:
 
 def utc_day(now_ns: int) -> str:
     """The day of that moment, ``YYYY-MM-DD``, in UTC."""
-    return datetime.datetime.fromtimestamp(now_ns // 1_000_000_000, tz=datetime.UTC).strftime("%Y-%m-%d")
+    return _written(now_ns // _DAY_NS)
+
+
+@functools.lru_cache(maxsize=4)  # asked three times a call, and the same until midnight
+def _written(days: int) -> str:
+    return (_EPOCH + datetime.timedelta(days=days)).isoformat()

@@ -13,6 +13,7 @@ import queue
 import threading
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection
@@ -266,30 +267,48 @@ class AsyncLedger:
         try:
             results = self.ledger.write_all([step.change for step in planned])
         except Exception as error:  # noqa: BLE001 - handed to whoever awaits the write
-            alone = len(group) == 1
-            for write in group:
-                if alone or isinstance(error, LedgerUnavailable):  # the database's fault is everybody's
-                    self._resolve(write, error=error)
-                else:
+            if len(group) > 1 and not isinstance(error, LedgerUnavailable):  # the database's fault is everybody's
+                for write in group:
                     self._commit([write])
+            else:
+                for loop, of_loop in _by_loop([(write, error) for write in group]).items():
+                    _tell(loop, partial(_failed, of_loop))
             return
-        for step, result in zip(planned, results, strict=True):
-            for write, own in zip(step.writes, step.share(result), strict=True):
-                self._resolve(write, result=own)
+        done = [
+            pair
+            for step, whole in zip(planned, results, strict=True)
+            for pair in zip(step.writes, step.share(whole), strict=True)
+        ]
+        for loop, of_loop in _by_loop(done).items():
+            _tell(loop, partial(self._stored, of_loop))
 
-    def _resolve(self, write: Write, *, result: Any = None, error: Exception | None = None) -> None:
-        with contextlib.suppress(RuntimeError):  # the loop that asked is closed: nobody waits any more
-            write.loop.call_soon_threadsafe(self._settle, write, result, error)
-
-    def _settle(self, write: Write, result: Any, error: Exception | None) -> None:
-        """On the event loop: listeners first, then whoever awaits the write."""
+    def _stored(self, done: Sequence[tuple[Write, Any]]) -> None:
+        """On the event loop: listeners first, then whoever awaits the writes."""
+        stored = tuple(each for write, result in done if write.stores_records for each in result)
         try:
-            if error is None and write.stores_records:
+            if stored:
                 for listener in tuple(self._listeners):
-                    listener(result)
+                    listener(stored)
         finally:
-            if not write.future.done():
-                if error is None:
+            for write, result in done:
+                if not write.future.done():
                     write.future.set_result(result)
-                else:
-                    write.future.set_exception(error)
+
+
+def _failed(group: Sequence[tuple[Write, Exception]]) -> None:
+    for write, error in group:
+        if not write.future.done():
+            write.future.set_exception(error)
+
+
+def _by_loop(pairs: Iterable[tuple[Write, T]]) -> dict[asyncio.AbstractEventLoop, list[tuple[Write, T]]]:
+    """What each event loop is told at once: waking one costs more than all that it is told."""
+    by_loop: dict[asyncio.AbstractEventLoop, list[tuple[Write, T]]] = {}
+    for write, result in pairs:
+        by_loop.setdefault(write.loop, []).append((write, result))
+    return by_loop
+
+
+def _tell(loop: asyncio.AbstractEventLoop, what: Callable[[], None]) -> None:
+    with contextlib.suppress(RuntimeError):  # the loop that asked is closed: nobody waits any more
+        loop.call_soon_threadsafe(what)

@@ -111,9 +111,10 @@ class Counts:
     ) -> None:
         assert set(labels or {}) <= set(BY_NAME[name].labels), name
         self.last[name] = amount
-        self.total[name] += 1
+        times = int(amount) if BY_NAME[name].kind == "counter" and float(amount).is_integer() else 1
+        self.total[name] += times
         for value in (labels or {}).values():
-            self.by[name, value] += 1
+            self.by[name, value] += times
 
 
 class Pipeline:

@@ -60,7 +60,7 @@ async def test_an_outage_of_one_model_leaves_the_others_alone(pipeline: Pipeline
     [call] = first["toxicity"].judge_calls
     assert (call.requested_model, call.answered_model) == ("p/two", "two-0125")
     counted = {name: value for name, value in pipeline.counts.by if name.startswith("otel_eval.judge.")}
-    assert pipeline.counts.by["otel_eval.judge.tokens", "p/two"] == 1
+    assert pipeline.counts.by["otel_eval.judge.tokens", "p/two"] == 9
     assert counted["otel_eval.judge.cost"] == "p/two"
     assert counted["otel_eval.judge.paused"] == "p/one"
     assert GUARD.owns_text(first["toxicity"].judge_calls[0].system_message or "")

@@ -30,6 +30,8 @@ from otel_eval.interaction import GapKind, JsonValue
 from otel_eval.signals import Span
 
 SETTING = "TRACELOOP_TRACE_CONTENT=true"
+JS_SETTING = "traceContent: true"
+"""In the configuration of each of the JavaScript instrumentations, and of the SDK."""
 
 KIND = "traceloop.span.kind"
 INPUT = "traceloop.entity.input"
@@ -122,7 +124,7 @@ def _entity(span: Span, kind: Kind) -> Facts:
         failure=failure_of(span) if kind is not Kind.STEP else None,
         control_flow=is_control_flow(span),
         marks=content.marks,
-        setting=SETTING,
+        setting=JS_SETTING if span.scope.name.startswith("@traceloop/") else SETTING,
     )
 
 
@@ -208,7 +210,7 @@ def _tool(span: Span) -> Facts:
         call_id=first_text(attributes, ("gen_ai.tool.call.id",)) or outcome.call_id,
         control_flow=control_flow,
         marks=content.marks,
-        setting=SETTING,
+        setting=JS_SETTING if span.scope.name.startswith("@traceloop/") else SETTING,
     )
 
 

@@ -13,7 +13,8 @@ from typing import Any
 
 from otel_eval.conventions.content import Content
 from otel_eval.conventions.facts import Convention, Facts, Kind
-from otel_eval.conventions.openllmetry import INPUT, KIND, OUTPUT, SETTING
+from otel_eval.conventions.openllmetry import INPUT, KIND, OUTPUT
+from otel_eval.conventions.openllmetry import JS_SETTING as SETTING
 from otel_eval.conventions.payloads import input_payload, output_payload
 from otel_eval.conventions.trouble import failure_of, is_control_flow
 from otel_eval.conventions.values import is_object, text

@@ -271,3 +271,12 @@ def test_turns_of_the_openai_agents_sdk_until_0_45() -> None:
     (found,) = assemble(spans)
     assert (found.agent, found.asked, found.reply) == ("bob", "hi", "hello")
     assert [(call.name, call.arguments, call.result) for call in found.tool_calls] == [("f", {"a": 1}, "2")]
+
+
+@pytest.mark.parametrize("kind", ["agent", "tool"])
+def test_javascripts_switch_is_in_its_configuration(kind: str) -> None:
+    """Its packages read no variable."""
+    made = span("x", scope=Scope("@traceloop/node-server-sdk"), attributes={"traceloop.span.kind": kind})
+    facts = facts_of(made)
+    assert facts is not None
+    assert facts.setting == "traceContent: true"

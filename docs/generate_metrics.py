@@ -115,6 +115,15 @@ def _section(instrument: Instrument) -> str:
     if instrument.born_with is not None:
         label, values = instrument.born_with
         lines.append(f"- exported as 0 for every `{label}` ({_values(values)}) with the first measurement of any")
+    if instrument.known == ():
+        lines.append("- exported as 0 from the start")
+    elif instrument.known is not None:
+        labels = " and ".join(f"`{label}`" for label, _ in instrument.known)
+        lines.append(f"- exported as 0 from the start, for every {labels}")
+    if instrument.born_beside is not None:
+        name, sets = instrument.born_beside
+        reasons = (each["otel_eval.reason"] for each in sets)
+        lines.append(f"- exported as 0 for {_values(reasons)} with the first of `{name}` of their kind")
     return "\n".join(lines)
 
 

@@ -7,7 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeAlias
+
+from otel_eval.outcome import Cause
+
+Values: TypeAlias = "tuple[str, tuple[str, ...]]"
+"""A label, and values of it."""
 
 EVALUATION_LABELS = (
     "gen_ai.evaluation.name",
@@ -18,6 +23,38 @@ EVALUATION_LABELS = (
     "otel_eval.target.environment",
 )
 TARGET_LABELS = ("gen_ai.agent.name", "otel_eval.target.service", "otel_eval.target.environment")
+TRANSPORT: Values = ("otel_eval.transport", ("grpc", "http"))
+SIGNAL: Values = ("otel_eval.signal", ("traces", "logs", "metrics"))
+REJECTED: Values = ("otel_eval.reason", ("partial_success", "refused", "unknown_signal"))
+REFUSALS = (
+    "malformed", "wrong_signal", "too_large", "unsupported", "unauthenticated", "journal_full", "overloaded", "storage",
+)  # fmt: skip
+DISPOSITIONS = ("evaluated", "not bound", "incomplete", "failed", "sampled out", "dropped")
+OF_OTHERS = (
+    "gen_ai.agent.name",
+    "gen_ai.evaluation.name",
+    "gen_ai.request.model",
+    "otel_eval.target.service",
+    "otel_eval.target.environment",
+)
+"""The labels whose values others choose, and that need a bound."""
+WATCHED = (
+    *(
+        ("inconclusive", cause)
+        for cause in (
+            Cause.NOT_CAPTURED,
+            Cause.REDACTED,
+            Cause.JUDGE_ANSWER,
+            Cause.JUDGE_ERROR,
+            Cause.JUDGE_TIMEOUT,
+            Cause.JUDGE_UNAVAILABLE,
+            Cause.BUDGET_SPENT,
+        )
+    ),
+    ("error", Cause.UNKNOWN_LABEL),
+    ("error", Cause.EVALUATOR_ERROR),
+)
+"""The reasons for no verdict that alerts watch, each with its outcome: not all there are, which would double the series."""
 SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
 
 
@@ -25,8 +62,11 @@ SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 
 class Instrument:
     """One instrument. ``kind`` is ``counter``, ``histogram`` or ``gauge``.
 
-    ``born_with``: a label and its values; a counter's first measurement for any of them exports 0 for the others too.
-    Prometheus cannot see the increase of a series that is born with 1: a rare agent's first failure would be missing.
+    Prometheus cannot see the increase of a series that is born with 1: the first event would be missing. So counters are
+    exported as 0 before they count, as far as their series are known: ``known`` are labels with all their values, each
+    combination of which is there from the start (empty: a counter without labels; None: nothing is known before the first
+    measurement). ``born_with`` is a label and its values: the first measurement for any of them exports 0 for the others
+    too. ``born_beside`` names a counter with ``born_with`` and sets of labels, which are exported as 0 when that one's are.
     """
 
     name: str
@@ -35,7 +75,9 @@ class Instrument:
     description: str
     labels: tuple[str, ...] = ()
     buckets: tuple[float, ...] = ()
-    born_with: tuple[str, tuple[str, ...]] | None = None
+    known: tuple[Values, ...] | None = None
+    born_with: Values | None = None
+    born_beside: tuple[str, tuple[Mapping[str, str], ...]] | None = None
 
 
 class Recorder(Protocol):
@@ -108,6 +150,10 @@ INSTRUMENTS: tuple[Instrument, ...] = (
         unit="{evaluation}",
         description="Evaluations that ended inconclusive or in error, each counted once, by why.",
         labels=(*EVALUATION_LABELS, "otel_eval.reason"),
+        born_beside=(
+            "otel_eval.evaluations",
+            tuple({"otel_eval.outcome": outcome, "otel_eval.reason": cause.value} for outcome, cause in WATCHED),
+        ),
     ),
     Instrument(
         name="otel_eval.evaluation.cost",
@@ -122,6 +168,7 @@ INSTRUMENTS: tuple[Instrument, ...] = (
         unit="{interaction}",
         description="Interactions put together, by what became of them.",
         labels=(*TARGET_LABELS, "otel_eval.disposition", "otel_eval.failed"),
+        born_with=("otel_eval.disposition", DISPOSITIONS),
     ),
     Instrument(
         name="otel_eval.judge.tokens",
@@ -129,6 +176,7 @@ INSTRUMENTS: tuple[Instrument, ...] = (
         unit="{token}",
         description="Tokens that judges used.",
         labels=("gen_ai.request.model", "gen_ai.token.type"),
+        born_with=("gen_ai.token.type", ("input", "output")),
     ),
     Instrument(
         name="otel_eval.judge.cost",
@@ -162,6 +210,7 @@ INSTRUMENTS: tuple[Instrument, ...] = (
         unit="{span}",
         description="Spans acknowledged.",
         labels=("otel_eval.transport",),
+        known=(TRANSPORT,),
     ),
     Instrument(
         name="otel_eval.spans.dropped",
@@ -169,6 +218,7 @@ INSTRUMENTS: tuple[Instrument, ...] = (
         unit="{span}",
         description="Spans refused or left out, by reason.",
         labels=("otel_eval.reason",),
+        known=(("otel_eval.reason", ("trace_id", "span_id", "malformed", "unreadable", "own", "late")),),
     ),
     Instrument(
         name="otel_eval.logs.received",
@@ -176,6 +226,7 @@ INSTRUMENTS: tuple[Instrument, ...] = (
         unit="{record}",
         description="Log records acknowledged.",
         labels=("otel_eval.transport",),
+        known=(TRANSPORT,),
     ),
     Instrument(
         name="otel_eval.logs.dropped",
@@ -183,6 +234,7 @@ INSTRUMENTS: tuple[Instrument, ...] = (
         unit="{record}",
         description="Log records refused or left out, by reason.",
         labels=("otel_eval.reason",),
+        known=(("otel_eval.reason", ("trace_id", "span_id", "no_trace", "malformed", "unreadable")),),
     ),
     Instrument(
         name="otel_eval.requests.refused",
@@ -190,12 +242,14 @@ INSTRUMENTS: tuple[Instrument, ...] = (
         unit="{request}",
         description="OTLP requests refused whole, by reason.",
         labels=("otel_eval.transport", "otel_eval.reason"),
+        known=(TRANSPORT, ("otel_eval.reason", REFUSALS)),
     ),
     Instrument(
         name="otel_eval.requests.quarantined",
         kind="counter",
         unit="{request}",
         description="Acknowledged OTLP requests that could not be decoded and were put aside.",
+        known=(),
     ),
     Instrument(
         name="otel_eval.journal.bytes",
@@ -208,6 +262,7 @@ INSTRUMENTS: tuple[Instrument, ...] = (
         kind="counter",
         unit="{restart}",
         description="Times that the judging process was started again because it had died.",
+        known=(),
     ),
     Instrument(
         name="otel_eval.outbox.evaluations",
@@ -221,6 +276,7 @@ INSTRUMENTS: tuple[Instrument, ...] = (
         unit="{request}",
         description="Exports of verdicts that the endpoint did not take and that are tried again.",
         labels=("otel_eval.signal",),
+        known=(SIGNAL,),
     ),
     Instrument(
         name="otel_eval.export.rejected",
@@ -228,6 +284,7 @@ INSTRUMENTS: tuple[Instrument, ...] = (
         unit="{item}",
         description="Spans and events of ours that the endpoint refused for good; the ledger keeps their records.",
         labels=("otel_eval.signal", "otel_eval.reason"),
+        known=(SIGNAL, REJECTED),
     ),
     Instrument(
         name="otel_eval.forward.failures",
@@ -235,6 +292,7 @@ INSTRUMENTS: tuple[Instrument, ...] = (
         unit="{request}",
         description="Tries to forward telemetry that the next endpoint did not take and that are tried again.",
         labels=("otel_eval.signal",),
+        known=(SIGNAL,),
     ),
     Instrument(
         name="otel_eval.forward.rejected",
@@ -242,6 +300,7 @@ INSTRUMENTS: tuple[Instrument, ...] = (
         unit="{item}",
         description="Forwarded telemetry that the next endpoint refused for good.",
         labels=("otel_eval.signal", "otel_eval.reason"),
+        known=(SIGNAL, REJECTED),
     ),
     Instrument(
         name="otel_eval.labels.overflowed",
@@ -249,6 +308,7 @@ INSTRUMENTS: tuple[Instrument, ...] = (
         unit="{measurement}",
         description="Measurements whose label value was replaced by 'other' because its bound was reached.",
         labels=("otel_eval.label",),
+        known=(("otel_eval.label", OF_OTHERS),),
     ),
 )
 

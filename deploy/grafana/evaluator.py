@@ -96,7 +96,7 @@ def build() -> dashboard.Dashboard:
             "the content; judge_*: the judge.",
             "short",
             Query(
-                expression=f"sum by (otel_eval_reason) (increase({WITHOUT}[$window])) or label_replace(vector(0), "
+                expression=f"sum by (otel_eval_reason) (increase({WITHOUT}[$window])) > 0 or label_replace(vector(0), "
                 '"otel_eval_reason", "none", "", "")',
                 legend="{{otel_eval_reason}}",
                 instant=True,

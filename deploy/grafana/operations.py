@@ -9,7 +9,7 @@ from panels import Query
 
 def or_none(expression: str, label: str) -> str:
     """What normally does not happen is a line at 0 called "none", rather than "no data", which would look like an outage."""
-    return f'{expression} or label_replace(vector(0), "{label}", "none", "", "")'
+    return f'{expression} > 0 or label_replace(vector(0), "{label}", "none", "", "")'
 
 
 def per_second(metric: str, *labels: str) -> str:

@@ -87,6 +87,8 @@ class Emission:
 
         ``died`` is told at once if exporting breaks for a reason that nobody foresaw; the end of the block raises it. What is not exported by then stays in the outbox for the next start. The Outbox is None without an exporter.
         """
+        if isinstance(self.recorder, MeterRecorder):
+            self.recorder.begin()
         try:
             async with self._outbox(ledger, clock, died or _say) as outbox:
                 yield outbox

@@ -51,9 +51,6 @@ class MeterRecorder:
         self._observe = {name: _observing(made, BY_NAME[name]) for name, made in self._instruments.items()}
         self._born: set[tuple[Any, ...]] = set()
         self._known: dict[tuple[Any, ...], dict[str, str]] = {}
-        for instrument in INSTRUMENTS:
-            for attributes in _known_series(instrument):
-                self._instruments[instrument.name].add(0, attributes, _NOWHERE)
 
     @classmethod
     def exporting(
@@ -66,6 +63,12 @@ class MeterRecorder:
             cardinality_limits={Counter: MAX_SERIES, Histogram: MAX_SERIES},
         )
         return cls(reader, resource=resource, **options)
+
+    def begin(self) -> None:
+        """Export 0 for every series that is known before anything is counted."""
+        for instrument in INSTRUMENTS:
+            for attributes in _known_series(instrument):
+                self._instruments[instrument.name].add(0, attributes, _NOWHERE)
 
     def record(
         self,
@@ -105,9 +108,10 @@ class MeterRecorder:
         self._born.add(family)
         for value in values:
             self._instruments[name].add(0, {**others, label: value}, _NOWHERE)
-        for beside, sets in _BESIDE.get(name, ()):
-            for more in sets:
-                self._instruments[beside].add(0, {**others, **more}, _NOWHERE)
+        for each in INSTRUMENTS:
+            beside, sets = each.born_beside or ("", ())
+            for more in sets if beside == name else ():
+                self._instruments[each.name].add(0, {**others, **more}, _NOWHERE)
 
     def flush(self) -> None:
         """Export now; blocks."""
@@ -143,12 +147,6 @@ class _Bounds:
                 return OTHER
             seen.add(value)
             return value
-
-
-_BESIDE: dict[str, list[tuple[str, tuple[Mapping[str, str], ...]]]] = {}
-for _each in INSTRUMENTS:
-    if _each.born_beside is not None:
-        _BESIDE.setdefault(_each.born_beside[0], []).append((_each.name, _each.born_beside[1]))
 
 
 def _known_series(instrument: Instrument) -> list[dict[str, str]]:

@@ -65,6 +65,8 @@ class Judges:
         self._store = budget_store or MemoryBudget()
         self._keep_content = keep_content
         self._clients: dict[str, Client] = {}
+        for settings in self._models.values():
+            self._count_nothing_yet(settings.model)
         self.redaction = redaction or Redaction()
         self.max_input_chars = max_input_chars
 
@@ -209,6 +211,13 @@ class Judges:
                 self._recorder.record("otel_eval.judge.tokens", tokens, {**labels, "gen_ai.token.type": kind})
         if answer.cost_usd:
             self._recorder.record("otel_eval.judge.cost", answer.cost_usd, labels)
+
+    def _count_nothing_yet(self, model: str) -> None:
+        """Prometheus would not see what the first call adds to series that were not there before."""
+        self._recorder.record(
+            "otel_eval.judge.tokens", 0, {"gen_ai.request.model": model, "gen_ai.token.type": "input"}
+        )
+        self._recorder.record("otel_eval.judge.cost", 0, {"gen_ai.request.model": model})
 
     def _headers(self, conversation: Conversation) -> dict[str, str]:
         seed = conversation.evaluation_id

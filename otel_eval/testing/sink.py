@@ -143,6 +143,11 @@ class Sink(Startable):
         points = [p for p in self.metrics if p.name == metric and wanted.items() <= p.attributes.items()]
         return points[-1] if points else None
 
+    def counted(self, metric: str, **labels: str) -> float:
+        """The value of that point; 0 where none has come: counters are exported before they count, as far as they are known."""
+        point = self.latest(metric, **labels)
+        return 0 if point is None else point.value
+
     async def wait_for(self, condition: Callable[[Sink], Any], timeout: float = 10.0) -> None:  # noqa: ASYNC109
         """Return once ``condition(sink)`` is true. Raises TimeoutError with what had arrived."""
         await self._arrivals.wait_for(lambda: bool(condition(self)), timeout, self._contents)

@@ -44,6 +44,16 @@ def test_the_names_in_prometheus_are_those_that_dashboards_use() -> None:
     assert names == set(declared())
 
 
+def test_what_is_exported_from_the_start_is_every_value_on_the_page() -> None:
+    """A value that the code counts by and the table lacks would be born with its first event, which nobody sees then."""
+    for instrument in INSTRUMENTS:
+        born = [*(instrument.known or ()), *([instrument.born_with] if instrument.born_with is not None else [])]
+        for label, values in born:
+            documented = REASONS[instrument.name] if label == "otel_eval.reason" else LABELS[label]
+            if not isinstance(documented, str):
+                assert set(values) == set(documented), (instrument.name, label)
+
+
 def test_every_reason_in_the_code_is_on_the_page() -> None:
     """A reason that the intake, the pipeline or the exporters count by is one of the documented ones."""
     counted = {

@@ -11,7 +11,7 @@ from opentelemetry.sdk.resources import Resource
 from otel_eval.emit.exporters import metric_exporter
 from otel_eval.emit.metrics import MeterRecorder
 from otel_eval.emit.settings import ExporterSettings, targets
-from otel_eval.instruments import BY_NAME, INSTRUMENTS, NullRecorder
+from otel_eval.instruments import BY_NAME, INSTRUMENTS, WATCHED, NullRecorder
 
 JUDGED = ("a" * 32, "b" * 16)
 ONE = {
@@ -72,6 +72,39 @@ def test_all_outcomes_are_born_together():
     recorder.record("otel_eval.evaluations", 1, ONE)
     born = values(reader, "otel_eval.evaluations", "otel_eval.outcome")
     assert born == {"passed": 2, "failed": 0, "inconclusive": 0, "error": 0}
+    recorder.close()
+
+
+def test_series_that_are_known_are_there_before_anything_is_counted():
+    """With 0: Prometheus sees no increase in a series whose first sample is 1."""
+    reader = InMemoryMetricReader()
+    recorder = MeterRecorder(reader, resource=Resource({}))
+    recorder.begin()
+    born = reader.get_metrics_data()
+    assert values(born, "otel_eval.spans.dropped", "otel_eval.reason") == dict.fromkeys(
+        ("trace_id", "span_id", "malformed", "unreadable", "own", "late"), 0
+    )
+    assert values(born, "otel_eval.requests.quarantined", "otel_eval.reason") == {None: 0}
+    refused = dict(BY_NAME["otel_eval.requests.refused"].known)
+    assert set(values(born, "otel_eval.requests.refused", "otel_eval.reason")) == set(refused["otel_eval.reason"])
+    assert "otel_eval.evaluations" not in {metric.name for metric in metrics(born)}
+    recorder.close()
+
+
+def test_reasons_that_alerts_watch_are_born_with_the_first_evaluation():
+    """Whatever its outcome: the first spent budget of an agent is an increase. Once, and for each agent its own."""
+    reader = InMemoryMetricReader()
+    recorder = MeterRecorder(reader, resource=Resource({}))
+    recorder.record("otel_eval.evaluations", 1, ONE)
+    without = {**ONE, "otel_eval.outcome": "inconclusive", "otel_eval.reason": "budget_spent"}
+    recorder.record("otel_eval.evaluation.without_verdict", 1, without)
+    recorder.record("otel_eval.evaluations", 1, ONE | {"otel_eval.outcome": "inconclusive"})
+    read = reader.get_metrics_data()
+    counted = values(read, "otel_eval.evaluation.without_verdict", "otel_eval.reason")
+    assert counted.pop("budget_spent") == 1
+    assert set(counted) == {cause.value for _, cause in WATCHED} - {"budget_spent"}
+    assert set(counted.values()) == {0}
+    assert set(values(read, "otel_eval.evaluation.without_verdict", "otel_eval.outcome")) == {"inconclusive", "error"}
     recorder.close()
 
 
@@ -175,5 +208,5 @@ def values(read, name, label="gen_ai.agent.name"):
     (metric,) = [metric for metric in metrics(data) if metric.name == name]
     summed = defaultdict(float)
     for point in metric.data.data_points:
-        summed[point.attributes[label]] += point.value
+        summed[point.attributes.get(label)] += point.value
     return dict(summed)

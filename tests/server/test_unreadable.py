@@ -43,8 +43,8 @@ async def test_text_that_is_not_utf8_in_one_span_costs_that_span(tmp_path: Path)
             await export(server.server.grpc, TRACES, body)
             records = await server.wait_for_evaluations(f"{spans[0].trace_id}-{spans[0].span_id}")
             assert [record.outcome.name for record in records] == ["passed"]
-            await sink.wait_for(lambda sink: sink.latest("otel_eval.spans.dropped", otel_eval__reason="malformed"))
-            assert sink.latest("otel_eval.spans.dropped", otel_eval__reason="malformed").value == 1  # type: ignore[union-attr]
+            await sink.wait_for(lambda sink: sink.counted("otel_eval.spans.dropped", otel_eval__reason="malformed"))
+            assert sink.counted("otel_eval.spans.dropped", otel_eval__reason="malformed") == 1
             assert len(server.interactions) == 1
             assert quarantined(server, tmp_path) == []
 
@@ -106,9 +106,9 @@ async def test_a_convention_that_raises_costs_the_span_alone(tmp_path: Path) -> 
         await export(server.grpc, TRACES, otlp_request([*traps, *spans]))
         found = await ended(tmp_path / "data" / "ledger.db", {f"{spans[0].trace_id}-{spans[0].span_id}"}, evaluators=2)
         assert len(found) == 2
-        await sink.wait_for(lambda sink: sink.latest("otel_eval.spans.dropped", otel_eval__reason="unreadable"))
-        assert sink.latest("otel_eval.spans.dropped", otel_eval__reason="unreadable").value == 3  # type: ignore[union-attr]
-        assert sink.latest("otel_eval.logs.dropped", otel_eval__reason="unreadable").value == 1  # type: ignore[union-attr]
+        await sink.wait_for(lambda sink: sink.counted("otel_eval.spans.dropped", otel_eval__reason="unreadable"))
+        assert sink.counted("otel_eval.spans.dropped", otel_eval__reason="unreadable") == 3
+        assert sink.counted("otel_eval.logs.dropped", otel_eval__reason="unreadable") == 1
         assert await server.terminate() == 0
     said = await server.errors()
     assert said.count("the convention in acme_conventions raises KeyError") == 1

@@ -264,6 +264,8 @@ def _failure(evidence: Evidence) -> Failure | None:
     if evidence.later:
         last = evidence.later[-1]
         return _failure(last) if _said(evidence.frame_facts()) is None else None
+    if any(f.fatal_tools for f in facts) and (error := _last_error(evidence)) is not None:
+        return Failure(message=error)
     calls = sorted(evidence.calls, key=lambda call: (call.node.ended_ns, call.node.order))
     if not calls or calls[-1].facts.failure is None or calls[-1].facts.control_flow:
         return None
@@ -279,6 +281,12 @@ def _is_the_error(said: str | None, failure: Failure) -> bool:
 
 _WORDS = 8
 """Letters: shorter texts stand in any message by chance."""
+
+
+def _last_error(evidence: Evidence) -> str | None:
+    """The error of a tool after which no model was called any more."""
+    last_ns = max((call.node.started_ns for call in evidence.calls), default=0)
+    return _first(tool.facts.error for tool in evidence.tools if tool.node.started_ns >= last_ns)
 
 
 def _tools(evidence: Evidence, asked: str | None, failure: Failure | None) -> tuple[ToolCall, ...]:

@@ -89,7 +89,8 @@ class Facts:
     Model
         ``model``, ``response_id``, ``finish_reasons``, ``usage``. ``aggregated``: the usage is the sum of what is below.
     Trouble
-        ``failure``: the span failed. ``control_flow``: what looks like a failure is none (an interrupt, a deferral), here
+        ``failure``: the span failed. ``fatal_tools``: a tool that fails ends the invocation, whose span does not say so.
+        ``control_flow``: what looks like a failure is none (an interrupt, a deferral), here
         and above. ``marks``: redacted, truncated or dropped content. ``cut``: the ends of the span's texts that a length
         limit cut (:mod:`otel_eval.conventions.cutting`), wherever they stand in the other fields. ``setting``: what would make this convention write
         the content that is not there.
@@ -126,6 +127,7 @@ class Facts:
     usage: Usage = NO_USAGE
     aggregated: bool = False
     failure: Failure | None = None
+    fatal_tools: bool = False
     control_flow: bool = False
     marks: tuple[Mark, ...] = ()
     cut: tuple[str, ...] = ()

@@ -55,7 +55,7 @@ def read(span: Span) -> Facts | None:
     if kind is Kind.OTHER:
         return Facts(kind=kind)
     content = Content.of(span)
-    return _tool(span, content) if kind is Kind.TOOL else _conversation(span, kind, content)
+    return _tool(span, content) if kind is Kind.TOOL else _conversation(span, kind, operation, content)
 
 
 def _operation_in_name(span: Span) -> str | None:
@@ -63,7 +63,7 @@ def _operation_in_name(span: Span) -> str | None:
     return span.name if span.name in KINDS and any(key.startswith("ai.") for key in span.attributes) else None
 
 
-def _conversation(span: Span, kind: Kind, content: Content) -> Facts:
+def _conversation(span: Span, kind: Kind, operation: str, content: Content) -> Facts:
     attributes = span.attributes
     system, inputs = _prompt(content) if kind is Kind.AGENT else (None, None)
     outputs, reasons = _output(content), _finish_reasons(attributes)
@@ -80,6 +80,7 @@ def _conversation(span: Span, kind: Kind, content: Content) -> Facts:
         usage=usage_of(attributes, USAGE_KEYS),
         aggregated=kind is Kind.AGENT,
         failure=failure_of(span) or (Failure(message="the finish reason is error") if "error" in reasons else None),
+        fatal_tools=operation == "ai.streamText" and "ai.usage.completionTokens" in attributes,  # until 4
         control_flow=is_control_flow(span),
         marks=content.marks,
         setting=SETTING,

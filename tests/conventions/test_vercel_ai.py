@@ -15,6 +15,7 @@ from otel_eval.signals import Scope, Span, SpanEvent
 from otel_eval.testing.spans import span
 
 AI = Scope("ai")
+ASKED = json.dumps({"prompt": "Where is o_9?"})
 
 
 def operation(name: str, attributes: dict[str, Any], **fields: Any) -> Span:
@@ -181,3 +182,27 @@ def test_a_stream_that_broke_off_says_so_in_its_finish_reason() -> None:
     """Its span has neither an exception nor a status."""
     facts = read("ai.streamText", {"ai.response.finishReason": "error", "ai.response.text": "Her"})
     assert facts.failure is not None
+
+
+@pytest.mark.parametrize(
+    ("version", "later", "failed"),
+    [(4, False, True), (4, True, False), (5, False, False)],
+    ids=["until 4", "until 4, with a call after it", "since 5"],
+)
+def test_a_tool_that_raises_ends_a_stream_until_4(version: int, later: bool, failed: bool) -> None:
+    """The span of ``streamText`` does not say so; since 5 the model is told of the error."""
+    usage = {"ai.usage.completionTokens" if version == 4 else "ai.usage.outputTokens": 10}
+    run = span("ai.streamText", seconds=9, attributes={"ai.operationId": "ai.streamText", "ai.prompt": ASKED, **usage})
+
+    def below(name: str, at: int, **fields: Any) -> Span:
+        attributes = {"ai.operationId": name, **fields.pop("attributes", {})}
+        started_ns = run.started_ns + at * 1_000_000_000
+        return span(name, parent=run, started_ns=started_ns, attributes=attributes, **fields)
+
+    spans = [run, below("ai.streamText.doStream", 1)]
+    name = {"ai.toolCall.name": "find"}
+    spans.append(below("ai.toolCall", 3, attributes=name, status="error", status_message="ticket system down"))
+    if later:
+        spans.append(below("ai.streamText.doStream", 5, attributes={"ai.response.text": "Sorry."}))
+    (found,) = assemble(spans)
+    assert (found.failed, found.tool_calls[0].error) == (failed, "ticket system down")

@@ -98,6 +98,8 @@ def _frame(span: Span, operation: str) -> Facts:
     """An agent, a workflow, or a graph's node with ``gen_ai.tool_call.<n>.*`` for what its model asked."""
     attributes, content = span.attributes, Content.of(span)
     kind = {"invoke_agent": Kind.AGENT, "execute_task": Kind.STEP}.get(operation, Kind.WORKFLOW)
+    if kind is Kind.AGENT and _is_node(span):
+        kind = Kind.STEP
     given = _payload(content, "input", "gen_ai.workflow.input")
     gave = _payload(content, "output", "gen_ai.workflow.output")
     taken = input_payload(given) if given is not None else None
@@ -117,6 +119,17 @@ def _frame(span: Span, operation: str) -> Facts:
         marks=content.marks,
         setting=SETTING,
     )
+
+
+def _is_node(span: Span) -> bool:
+    """Whether it is a node of a graph that is no agent: all but those of tools are written as agents.
+
+    The node that calls the model is named ``agent`` in LangGraph's prebuilt agents and in most graphs made by hand.
+    """
+    name = (text(span.attributes.get("gen_ai.agent.name")) or "").lower()
+    if span.scope.name == "openlit.instrumentation.langgraph":
+        return name == "agent" or "agent" not in name
+    return span.scope.name == "openlit.instrumentation.langchain" and name == "agent"
 
 
 def _payload(content: Content, field: str, key: str) -> Any:

@@ -171,3 +171,22 @@ def test_mcp_calls() -> None:
     found = facts(**{"mcp.method": "call_tool", "mcp.tool.name": "get_order", "mcp.tool.arguments": '{"id": 9}'})
     assert (found.kind, found.tool, found.arguments) == (Kind.TOOL, "get_order", {"id": 9})
     assert facts_of(lit(**{"mcp.method": "list_tools"})) is None
+
+
+@pytest.mark.parametrize(
+    ("scope", "name", "expected"),
+    [
+        ("openlit.instrumentation.langgraph", "agent", Kind.STEP),
+        ("openlit.instrumentation.langgraph", "retrieve", Kind.STEP),
+        ("openlit.instrumentation.langgraph", "refund_agent", Kind.AGENT),
+        ("openlit.instrumentation.langchain", "agent", Kind.STEP),
+        ("openlit.instrumentation.langchain", "shop", Kind.AGENT),
+        ("openlit.instrumentation.crewai", "agent", Kind.AGENT),
+    ],
+)
+def test_a_graphs_nodes_are_written_as_agents(scope: str, name: str, expected: Kind) -> None:
+    """All but those of tools: the node that calls the model is no agent within the agent."""
+    attributes = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": name}
+    found = facts_of(span(f"invoke_agent {name}", scope=Scope(scope), attributes=attributes))
+    assert found is not None
+    assert found.kind is expected

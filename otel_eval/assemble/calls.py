@@ -48,10 +48,10 @@ def calls_of(nodes: Iterable[Node], tree_of: dict[str, Tree]) -> list[Call]:
 
     A model's span below another is the same call written twice, unless there are several of them (a retry inside): then
     those are the calls, and the outer one is a frame. Two spans with the same response id are one call, too, wherever
-    they are.
+    they are; and so is a call whose outcome stands in a record after it.
     """
     spans = [node for node in nodes if node.kind() is Kind.MODEL]
-    groups = _by_response(_nested(spans, tree_of))
+    groups = _with_records(_by_response(_nested(spans, tree_of)))
     calls = [_merged(group) for group in groups]
     return sorted(calls, key=lambda call: call.node.order)
 
@@ -101,6 +101,30 @@ def _by_response(groups: list[list[Node]]) -> list[list[Node]]:
         for response_id in ids:
             seen[response_id] = known
     return merged
+
+
+def _with_records(groups: list[list[Node]]) -> list[list[Node]]:
+    """A stream's outcome may follow in a record, a span without duration that repeats the request (Logfire)."""
+    records = [group for group in groups if len(group) == 1 and group[0].started_ns == group[0].ended_ns]
+    for record in records:
+        node = record[0]
+        asked = [group for group in groups if group[0].order < node.order and _awaits(group, node)]
+        if asked:
+            max(asked, key=lambda group: group[0].order).append(node)
+            groups = [group for group in groups if group is not record]
+    return groups
+
+
+def _awaits(group: list[Node], record: Node) -> bool:
+    """Whether a call beside the record was given the same, and no span of it tells what came out."""
+    first, told = group[0], [node.facts for node in group if node.facts is not None]
+    return (
+        (first.trace_id, first.parent_id) == (record.trace_id, record.parent_id)
+        and record.facts is not None
+        and bool(record.facts.input)
+        and any(facts.input == record.facts.input for facts in told)
+        and not any(facts.output or facts.failure for facts in told)
+    )
 
 
 def _merged(group: list[Node]) -> Call:

@@ -310,8 +310,11 @@ def _tools(evidence: Evidence, asked: str | None, failure: Failure | None) -> tu
 
 
 def _made_earlier(evidence: Evidence, asked: str | None) -> list[Asked]:
-    """Calls that an agent's first model call was shown already: another agent made them before handing over."""
-    if not evidence.frames or not evidence.calls:
+    """Calls that an agent's first model call was shown already: another agent made them before handing over.
+
+    Those of a loop's first call, too, where nothing tells which of its messages opened the turn.
+    """
+    if not evidence.calls or not (evidence.frames or asked is None):
         return []
     calls = asked_in(turn_of(evidence.calls[0].input, asked))
     for call in calls:

@@ -68,7 +68,11 @@ SETTING = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=SPAN_ONLY"
 SETTINGS: dict[str, str] = {
     "agent_framework": "ENABLE_SENSITIVE_DATA=true",
     "gcp.vertex.agent": "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=SPAN_AND_EVENT",
-    "opentelemetry.instrumentation.openai_v2": "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true",
+    **dict.fromkeys(
+        ("opentelemetry.instrumentation.openai_v2", "opentelemetry.instrumentation.botocore"),
+        "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true",
+    ),
+    "opentelemetry.instrumentation.google_genai": SETTING,
     "Microsoft.SemanticKernel": "SEMANTICKERNEL_EXPERIMENTAL_GENAI_ENABLE_OTEL_DIAGNOSTICS_SENSITIVE=true",
     "Experimental.Microsoft.": "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true",  # or EnableSensitiveData
     "Azure.AI.": "AZURE_EXPERIMENTAL_ENABLE_GENAI_TRACING=true AZURE_TRACING_GEN_AI_CONTENT_RECORDING_ENABLED=true",

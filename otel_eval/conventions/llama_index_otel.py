@@ -1,26 +1,35 @@
 """LlamaIndex's own OpenTelemetry integration: spans named ``Class.method``, and all they say in events.
 
 Source: llama-index-observability-otel 0.7 with llama-index-core 0.14. An event's name is its class, its attributes are the
-model's fields, nested ones with dots, lists as JSON. The result of a tool has no event: it is in the next model call's
-messages. Nothing turns the content off.
+model's fields, nested ones with dots, lists as JSON. The steps of a workflow say which event they took, as Python writes it,
+cut after 200 characters. The result of a tool has no event: it is in the next model call's messages. Nothing turns the
+content off.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from otel_eval.conventions.content import Content
-from otel_eval.conventions.facts import Convention, Facts, Kind
+from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind, Missing
 from otel_eval.conventions.llama_messages import read_llama_messages
+from otel_eval.conventions.llama_react import is_react, read_react
 from otel_eval.conventions.messages import read_messages
 from otel_eval.conventions.trouble import failure_of, is_control_flow, tool_error_of
-from otel_eval.conventions.values import first_text, text, unflatten_object
-from otel_eval.interaction import Message
+from otel_eval.conventions.values import decode_leniently, first_text, is_object, plain, text, unflatten_object
+from otel_eval.interaction import JsonValue, Message
 from otel_eval.signals import Span
 
 _SCOPE = "llamaindex.opentelemetry.tracer"
 _RUNS = ("Agent", "AgentWorkflow", "AgentRunner")
+_SUMMARY = "llamaindex.step.input_summary"
+_AGENT = re.compile(r"\bcurrent_agent_name='([^']+)'")
+_CALL = re.compile(
+    r"ToolCall\(tool_name='([^']+)', tool_kwargs=(?:(\{.*\}), tool_id='([^']*)'\)$)?", re.S
+)  # the rest may be cut
+_CALLS = (".call_tool", "Tool.acall", "Tool.call")
 _MODEL = ("model_dict.model", "model_dict.model_name", "response.raw.model")
 
 
@@ -33,9 +42,15 @@ def read(span: Span) -> Facts | None:
         return _model(span, told)
     if "AgentToolCallEvent" in told:
         return _tool(span, told["AgentToolCallEvent"])
+    summary = text(span.attributes.get(_SUMMARY)) or ""
+    if span.name.endswith(_CALLS) and (call := _CALL.match(summary)) is not None:
+        return _called(span, call)
     owner, _, method = span.name.rpartition(".")
     is_run = method in ("run", "chat", "achat", "stream_chat", "astream_chat") and owner.endswith(_RUNS)
-    return _agent(span, told) if is_run else Facts(kind=Kind.STEP)
+    if is_run:
+        return _agent(span, told)
+    named = _AGENT.search(summary) or _AGENT.search(str(told.get("step.output", {}).get("output", "")))
+    return Facts(kind=Kind.STEP, agent=None if named is None else named[1])
 
 
 def _agent(span: Span, told: Mapping[str, Mapping[str, Any]]) -> Facts:
@@ -56,10 +71,14 @@ def _model(span: Span, told: Mapping[str, Mapping[str, Any]]) -> Facts:
     end = told.get("LLMChatEndEvent") or told.get("LLMCompletionEndEvent") or {}
     asked = start.get("messages", end.get("messages"))
     prompt = text(start.get("prompt", end.get("prompt")))
+    inputs = read_llama_messages(asked) if asked is not None else read_messages(prompt or "")
+    outputs = _answer(end)
+    if is_react(inputs):
+        inputs, outputs = read_react(inputs), read_react(outputs)
     return Facts(
         kind=Kind.MODEL,
-        input=(read_llama_messages(asked) if asked is not None else read_messages(prompt or "")) or None,
-        output=_answer(end) or None,
+        input=inputs or None,
+        output=outputs or None,
         model=first_text({**start, **end}, _MODEL),
         response_id=text(end.get("response.raw.id")),
         failure=failure_of(span),
@@ -84,6 +103,21 @@ def _tool(span: Span, told: Mapping[str, Any]) -> Facts:
         error=tool_error_of(span),
         control_flow=is_control_flow(span),
         marks=content.marks,
+    )
+
+
+def _called(span: Span, call: re.Match[str]) -> Facts:
+    """A workflow's step that calls a tool, and the tool's own span below it, which has the error."""
+    arguments: JsonValue | Missing = MISSING
+    if call[2] is not None and is_object(value := decode_leniently(call[2])):
+        arguments = plain(value)
+    return Facts(
+        kind=Kind.TOOL,
+        tool=call[1],
+        arguments=arguments,
+        error=tool_error_of(span),
+        call_id=call[3] or None,
+        control_flow=is_control_flow(span),
     )
 
 

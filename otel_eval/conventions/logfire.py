@@ -16,7 +16,7 @@ from otel_eval.conventions.facts import MISSING, NO_USAGE, Convention, Facts, Ki
 from otel_eval.conventions.messages import read_messages
 from otel_eval.conventions.parts import result_value
 from otel_eval.conventions.trouble import error_in_result, failure_of, tool_error_of
-from otel_eval.conventions.values import first_text, is_object, plain, text
+from otel_eval.conventions.values import decode_leniently, first_text, is_object, plain, text
 from otel_eval.interaction import Failure, Message
 from otel_eval.signals import Span
 
@@ -119,10 +119,8 @@ def _model(span: Span, content: Content, template: str) -> Facts:
     usage = usage_of(attributes)
     if usage == NO_USAGE and is_object(response):
         usage = counted(response.get("usage"))
-    streams = is_object(request) and request.get("stream") is True and response is MISSING
     return Facts(
-        # what a stream brought follows in a record of its own, which repeats the request
-        kind=Kind.STEP if streams and answer is None and failure_of(span) is None else Kind.MODEL,
+        kind=Kind.MODEL,  # of a stream, what came out follows in a record of its own, which repeats the request
         input=given,
         output=answer,
         system=_system(request),
@@ -154,9 +152,22 @@ def _messages(
         )
     said = response.get("message")
     if is_object(said):
-        return messages, read_messages([{"role": "assistant", **said}], "assistant")
+        return messages, read_messages([_unwrapped({"role": "assistant", **said})], "assistant")
     chunks = response.get("combined_chunk_content")
     return messages, read_messages(chunks, "assistant") if isinstance(chunks, str) else None
+
+
+def _unwrapped(said: dict[str, Any]) -> dict[str, Any]:
+    """Anthropic's tool calls, whose arguments read ``{"input": {…}}`` until Logfire 4."""
+    calls = said.get("tool_calls")
+    for call in calls if isinstance(calls, list) else ():
+        function = call.get("function") if is_object(call) else None
+        if not is_object(function):
+            continue
+        arguments = decode_leniently(function.get("arguments"))
+        if is_object(arguments) and set(arguments) == {"input"} and is_object(arguments["input"]):
+            function["arguments"] = arguments["input"]
+    return said
 
 
 def _template(content: Content) -> str:

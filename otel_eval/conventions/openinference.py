@@ -133,7 +133,8 @@ def _langchain_kind(span: Span) -> Kind:
     metadata = decode_leniently(span.attributes.get("metadata"))
     node = metadata.get("langgraph_node") if is_object(metadata) else None
     if node is None or span.name == metadata.get("lc_agent_name"):
-        return Kind.AGENT
+        # parts of an executor: RunnableParallel<agent_scratchpad>, ToolsAgentOutputParser
+        return Kind.STEP if span.name.startswith("Runnable") or span.name.endswith("OutputParser") else Kind.AGENT
     if span.name != node:  # a tool, else a function between nodes: ``route_to_active_agent``
         return Kind.TOOL if "tool.name" in span.attributes else Kind.STEP
     return Kind.STEP if node == "agent" else Kind.AGENT

@@ -261,6 +261,7 @@ _BY_TYPE: dict[str, Callable[[Mapping[str, Any]], Part | None]] = {
             "server_tool_use",
             "mcp_tool_use",
             "tool_invocation",
+            "function",  # OpenAI's calls for content (Langtrace)
         ),
         tool_call_of,
     ),

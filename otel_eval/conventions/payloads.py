@@ -50,6 +50,8 @@ REPLY_KEYS = (
 )
 
 _MESSAGE_LISTS = ("messages", "contents", "new_messages", "chat_history")
+_HISTORIES = ("chat_history", "history")
+"""Beside what was said now: LangChain's executors and chains, LlamaIndex's workflows."""
 
 
 _OBJECT_REPR = re.compile(r"[A-Z]\w*\((?:\w+=|\)|<)|<[\w.]+ object at 0x[0-9a-f]+>$")
@@ -87,6 +89,8 @@ def _input_of(value: Any, depth: int) -> Payload:
         return Payload(messages=messages or None)
     if not is_object(value) or depth > 4:
         return Payload()
+    if (said := _after_history(value)) is not None:
+        return said
     for key in _MESSAGE_LISTS:
         if isinstance(value.get(key), list) and (messages := read_messages(value[key])):
             return Payload(messages=messages)
@@ -108,6 +112,15 @@ def _input_of(value: Any, depth: int) -> Payload:
             return Payload(messages=messages)
     texts = [item for item in value.values() if isinstance(item, str) and item]
     return Payload(text=texts[0]) if len(texts) == 1 and len(value) == 1 and _is_said(texts[0]) else Payload()
+
+
+def _after_history(value: Mapping[str, Any]) -> Payload | None:
+    """What is said now after the messages before it, where both stand beside one another."""
+    history = next((value[key] for key in _HISTORIES if isinstance(value.get(key), list)), None)
+    asked = next((value[key] for key in ASK_KEYS if isinstance(value.get(key), str) and value[key]), None)
+    if history is None or asked is None or is_placeholder(asked):
+        return None
+    return Payload(messages=(*read_messages(history), *read_messages([{"role": "user", "content": asked}])))
 
 
 def _is_said(value: str) -> bool:

@@ -11,6 +11,7 @@ from functools import cache, reduce
 from importlib.metadata import entry_points
 
 from otel_eval.conventions import (
+    agentops,
     anthropic_sdk,
     autogen,
     claude_code,
@@ -70,6 +71,7 @@ CONVENTIONS: tuple[Convention, ...] = (
     langfuse.CONVENTION,
     mlflow.CONVENTION,
     langsmith.CONVENTION,
+    agentops.CONVENTION,
     claude_code.CONVENTION,
     anthropic_sdk.CONVENTION,
     spring_ai.CONVENTION,

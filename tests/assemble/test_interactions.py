@@ -418,3 +418,18 @@ def test_an_empty_answer_is_empty_not_missing() -> None:
     found = only([root, silent])
     assert (found.reply, found.gap("reply")) == ("", None)
     assert only([root, hidden]).reply is None
+
+
+def test_an_error_given_back_as_the_reply_is_a_failure() -> None:
+    """Some agents end well, and reply with the text of the error that the model's call failed with."""
+    root = agent_span(asked="hi", reply="the model is down")
+    failed = model_span(parent=root, failure="Error code: 500 - {'message': 'the model is down'}")
+    found = only([root, failed])
+    assert (found.reply, found.failure is not None) == (None, True)
+
+
+def test_an_apology_after_a_failed_call_is_a_reply() -> None:
+    """The agent has dealt with the failure."""
+    root = agent_span(asked="hi", reply="Sorry, try later.")
+    found = only([root, model_span(parent=root, failure="the model is down")])
+    assert (found.reply, found.failure) == ("Sorry, try later.", None)

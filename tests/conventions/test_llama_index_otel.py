@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
+
+import pytest
 
 from otel_eval.assemble.assembler import assemble
 from otel_eval.conventions.registry import facts_of
@@ -71,3 +74,78 @@ def test_a_completion() -> None:
     facts = facts_of(llama("X.complete", LLMCompletionEndEvent={"prompt": "hi", "response.text": "hello"}))
     assert facts is not None
     assert [message.text for message in (*(facts.input or ()), *(facts.output or ()))] == ["hi", "hello"]
+
+
+def workflow_step(name: str, parent: Span, second: int, summary: str, **more: Any) -> Span:
+    """A step of a workflow, with the event it took as Python writes it."""
+    made = llama(name, parent, second, **more)
+    return replace(made, attributes={"llamaindex.step.input_summary": summary})
+
+
+def test_a_step_that_calls_a_tool_has_its_name_and_its_error_below() -> None:
+    """The event may be cut; the name is at its beginning."""
+    root = llama("FunctionAgent.run", seconds=9)
+    whole = "ToolCall(tool_name='refund', tool_kwargs={'order': 'o_9'}, tool_id='c1')"
+    step = workflow_step("BaseWorkflowAgent.call_tool", root, 1, whole)
+    inner = replace(workflow_step("FunctionTool.acall", step, 1, whole), status="error", status_message="down")
+    cut = workflow_step(
+        "BaseWorkflowAgent.call_tool", root, 3, "ToolCall(tool_name='find', tool_kwargs={'text': 'aa..."
+    )
+    (found,) = assemble([root, step, inner, cut])
+    assert [(call.name, call.arguments, call.error) for call in found.tool_calls] == [
+        ("refund", {"order": "o_9"}, "down"),
+        ("find", None, None),
+    ]
+
+
+def test_the_agents_name_is_in_a_step() -> None:
+    """The run's own span is named after its class."""
+    root = llama("FunctionAgent.run")
+    step = workflow_step("BaseWorkflowAgent.setup_agent", root, 0, "AgentInput(input=[…], current_agent_name='bob')")
+    (found,) = assemble([root, step])
+    assert found.agent == "bob"
+
+
+REACT = "…\nThought: I need to use a tool.\nAction: tool name\nAction Input: {…}\n…\nThought: I can answer.\nAnswer: …"
+
+
+def test_a_react_agents_tools_are_in_its_texts() -> None:
+    """What it thinks is no part of the reply."""
+    turn = [said("system", text(REACT)), said("user", text("Refund o_9"))]
+    wants = said("assistant", text('Thought: A tool.\nAction: refund\nAction Input: {"order": "o_9"}'))
+    later = [*turn, wants, said("user", text("Observation: done"))]
+    root = llama("ReActAgent.run", seconds=9)
+    calls = [
+        llama(
+            "OpenAI.achat", root, second,
+            LLMChatStartEvent={"messages": json.dumps(given)},
+            LLMChatEndEvent={"response.message.role": "assistant", "response.message.blocks": json.dumps(gave["blocks"])},
+        )
+        for second, given, gave in (
+            (1, turn, wants),
+            (3, later, said("assistant", text("Thought: I know.\nAnswer: It is refunded."))),
+        )
+    ]  # fmt: skip
+    (found,) = assemble([root, *calls])
+    assert (found.asked, found.reply) == ("Refund o_9", "It is refunded.")
+    assert [(call.name, call.arguments, call.result) for call in found.tool_calls] == [
+        ("refund", {"order": "o_9"}, "done")
+    ]
+
+
+@pytest.mark.parametrize("answer", ["Thought: I know.\nAnswer: yes", "Action: refund"])
+def test_without_its_instructions_it_is_a_text(answer: str) -> None:
+    """A model may write that to somebody."""
+    found = facts_of(
+        llama(
+            "OpenAI.achat",
+            LLMChatStartEvent={"messages": json.dumps([said("user", text("hi"))])},
+            LLMChatEndEvent={
+                "response.message.role": "assistant",
+                "response.message.blocks": json.dumps([text(answer)]),
+            },
+        )
+    )
+    assert found is not None
+    assert found.output is not None
+    assert found.output[0].text == answer

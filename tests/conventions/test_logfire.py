@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from otel_eval.assemble.assembler import assemble
 from otel_eval.conventions.facts import MISSING, Kind
+from otel_eval.conventions.messages import calls_in
 from otel_eval.conventions.registry import facts_of
 from otel_eval.signals import Scope, Span
-from otel_eval.testing.spans import span
+from otel_eval.testing.spans import SECOND_NS, span
 
 AGENTS = Scope("logfire.openai_agents", "4.0.0")
 OPENAI = Scope("logfire.openai", "4.0.0")
@@ -195,3 +197,38 @@ def test_an_mcp_error() -> None:
     )
     assert found is not None
     assert (found.tool, found.error) == ("t", "no such order")
+
+
+def test_a_streams_outcome_is_in_a_record_after_it() -> None:
+    """The request's span has ended before anything came; the record repeats the request, and lasts no time."""
+    work = span("work", seconds=5)
+    request = {"model": "m", "messages": [{"role": "user", "content": "hi"}]}
+    asked = replace(
+        fire("Chat Completion with {request_data[model]!r}", work, scope=OPENAI, request_data=request), ended_ns=2
+    )
+    record = fire(
+        "streaming response from {request_data[model]!r} took {duration:.2f}s",
+        work,
+        scope=OPENAI,
+        request_data=request,
+        response_data={"combined_chunk_content": "hello"},
+    )
+    after = work.started_ns + SECOND_NS
+    (found,) = assemble([work, asked, replace(record, started_ns=after, ended_ns=after)])
+    assert (found.asked, found.reply, len(found.model_calls)) == ("hi", "hello", 1)
+
+
+def test_anthropics_arguments_within_an_envelope() -> None:
+    """Until Logfire 4 a block's ``input`` was written with its name."""
+    function = {"name": "find", "arguments": '{"input": {"id": 9}}'}
+    found = facts_of(
+        fire(
+            "Message with {request_data[model]!r}",
+            scope=Scope("logfire.anthropic"),
+            request_data={"messages": []},
+            response_data={"message": {"role": "assistant", "tool_calls": [{"function": function}]}},
+        )
+    )
+    assert found is not None
+    assert found.output is not None
+    assert [(part.name, part.arguments) for part in calls_in(found.output[0])] == [("find", {"id": 9})]

@@ -33,6 +33,9 @@ def graph(name: str, kind: str = "AGENT", parent: Span | None = None, **metadata
         ("order_agent", {"langgraph_node": "node", "lc_agent_name": "order_agent"}, Kind.AGENT),
         ("ask_agent", {"langgraph_node": "tools", "tool.name": "ask_agent"}, Kind.TOOL),
         ("route_to_active_agent", {"langgraph_node": "__start__"}, Kind.STEP),
+        ("AgentExecutor", {}, Kind.AGENT),
+        ("RunnableParallel<agent_scratchpad>", {}, Kind.STEP),
+        ("ToolsAgentOutputParser", {}, Kind.STEP),
     ],
 )
 def test_what_langchain_calls_an_agent(name: str, metadata: dict[str, str], expected: Kind) -> None:

@@ -13,6 +13,7 @@ from typing import TypeAlias
 
 from otel_eval.assemble.nodes import Node
 from otel_eval.conventions.facts import NO_USAGE, Facts, Kind, fill
+from otel_eval.frozen import changed
 from otel_eval.interaction import Message, TextPart
 
 Key: TypeAlias = tuple[str, str]
@@ -40,15 +41,24 @@ def delivered(nodes: Mapping[Key, Node]) -> Mapping[Key, Node]:
     run_of = _runs(posts)
     given = _given(posts, nodes)
     for key, node in nodes.items():
-        facts = node.facts
-        if facts is None or facts.kind is not Kind.AGENT or facts.delivery is None:
+        facts, delivery = node.facts, node.facts.delivery if node.facts is not None else None
+        if facts is None or delivery is None or not _is_invocation(facts, given.get(key, ())):
             continue
         run = run_of.get(node.trace_id)
         near = [post for post in posts if run is not None and run_of[post.node.trace_id] == run]
-        told = _told(facts.delivery.recipient, node.started_ns, near, given.get(key, ()))
-        nothing = told.input is None and told.output is None  # else all that there is to turn on is on
-        found[key] = replace(node, facts=fill(facts, told, setting=facts.setting if nothing else None))
+        told = _told(delivery.recipient, node.started_ns, near, given.get(key, ()))
+        setting = None if told.conventions else facts.setting  # where the bus is told of, there is nothing to turn on
+        found[key] = replace(node, facts=fill(changed(facts, kind=Kind.AGENT), told, setting=setting))
     return found
+
+
+def _is_invocation(facts: Facts, gave: Iterable[_Posted]) -> bool:
+    """An agent's span; or a delivery that asked an agent for its answer, and below which it was given with no span of its own."""
+    return facts.kind is Kind.AGENT or (facts.agent is not None and any(_answers(post.facts) for post in gave))
+
+
+def _answers(facts: Facts) -> bool:
+    return facts.reply is not None or facts.usage != NO_USAGE
 
 
 def _runs(posts: Iterable[_Posted]) -> dict[str, str]:
@@ -88,11 +98,12 @@ def _given(posts: Iterable[_Posted], nodes: Mapping[Key, Node]) -> dict[Key, lis
 
 
 def _agent_around(node: Node, nodes: Mapping[Key, Node]) -> Key | None:
-    """The agent of the bus that the span is below."""
+    """The agent of the bus that the span is below, or the delivery that asked one for its answer."""
     above, seen = nodes.get((node.trace_id, node.parent_id or "")), {node.span_id}
     while above is not None and above.span_id not in seen:
-        if above.kind() is Kind.AGENT:
-            return above.key if above.facts is not None and above.facts.delivery is not None else None
+        facts = above.facts
+        if facts is not None and (facts.kind is Kind.AGENT or (facts.kind is Kind.DELIVERY and facts.agent)):
+            return above.key if facts.delivery is not None else None
         seen.add(above.span_id)
         above = nodes.get((above.trace_id, above.parent_id or ""))
     return None
@@ -101,7 +112,7 @@ def _agent_around(node: Node, nodes: Mapping[Key, Node]) -> Key | None:
 def _told(address: str | None, started_ns: int, near: Sequence[_Posted], gave: Sequence[_Posted]) -> Facts:
     """What the deliveries say of one invocation: the thread until it began, and the answer, or else all that it gave."""
     heard = _thread(address, [post for post in near if post.node.started_ns <= started_ns])
-    answers = [post for post in gave if post.facts.reply is not None or post.facts.usage != NO_USAGE]
+    answers = [post for post in gave if _answers(post.facts)]
     told = answers[-1:] or gave
     output = tuple(message for post in told for message in post.facts.output or ())
     used = (*heard, *told)

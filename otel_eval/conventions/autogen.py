@@ -4,8 +4,10 @@ An agent in a team (AgentChat) gets its messages from the runtime and answers to
 of each delivery, with the ``message`` as JSON, and links to the ``autogen create`` span in which it was sent: below the span
 of the agent that sent it. Deliveries are mostly traces of their own. An agent that runs without a team writes no content.
 
-Source: autogen-core 0.7.5 (``_telemetry``, ``_single_threaded_agent_runtime.py``), autogen-agentchat 0.7.5
-(``teams/_group_chat/_events.py``, ``messages.py``); ``agent_response`` for ``response`` until 0.6.
+Until 0.6.1 the delivery that asks an agent for its answer is all that there is of the invocation.
+
+Source: autogen-core 0.5.7 and 0.7.5 (``_telemetry``, ``_single_threaded_agent_runtime.py``), autogen-agentchat of the
+same (``teams/_group_chat/_events.py``, ``messages.py``); ``agent_response`` for ``response`` until 0.6.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ import orjson
 from otel_eval.conventions.content import Content
 from otel_eval.conventions.facts import NO_USAGE, Convention, Delivery, Facts, Kind, Mark
 from otel_eval.conventions.messages import read_message, results_in
+from otel_eval.conventions.trouble import failure_of
 from otel_eval.conventions.values import decode_leniently, is_object, plain, text
 from otel_eval.interaction import Attachment, GapKind, Message, Part, ReasoningPart, TextPart, Usage
 from otel_eval.signals import Span
@@ -53,6 +56,8 @@ def _delivery(span: Span) -> Facts | None:
     )
     content = Content.of(span)
     message = content.value("input", "message", twice=False)
+    if message == {}:
+        return _asks_for_an_answer(span, delivery, context, None if address is None else (address[1], address[2]))
     if is_object(message):
         return _handed_over(message, delivery)
     if not content.marks:
@@ -61,10 +66,21 @@ def _delivery(span: Span) -> Facts | None:
     return Facts(kind=Kind.DELIVERY, delivery=delivery, marks=cut)
 
 
+def _asks_for_an_answer(span: Span, delivery: Delivery, context: Any, address: Sequence[str] | None) -> Facts:
+    """A message with nothing in it: sent to an agent, and no call of the runtime's own, it asks for the agent's answer."""
+    name = None
+    if span.attributes.get("recipient_agent_class") == "ChatAgentContainer" and address is not None:
+        name = None if not is_object(context) or context.get("is_rpc") is not False else _name(*address)
+    return Facts(kind=Kind.DELIVERY, agent=name, delivery=delivery, failure=failure_of(span), setting=SETTING)
+
+
+def _name(kind: str, key: str) -> str:
+    """A team's agents are of types that are their names with the team's id."""
+    return kind.removesuffix(f"_{key}")
+
+
 def _handed_over(message: Mapping[str, Any], delivery: Delivery) -> Facts | None:
-    """What a message of a group chat hands over. One with nothing in it asks for an answer: its links alone tell something."""
-    if not message:
-        return Facts(kind=Kind.DELIVERY, delivery=delivery)
+    """What a message of a group chat hands over."""
     if isinstance(task := message.get("messages"), list):
         return Facts(kind=Kind.DELIVERY, delivery=delivery, input=_heard(task, "user"), new_from=0)
     if is_object(result := message.get("result")) and isinstance(result.get("messages"), list):

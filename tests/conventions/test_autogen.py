@@ -84,6 +84,27 @@ def test_whom_it_reaches_and_who_sent_it() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("changes", "name"),
+    [
+        ({}, "shop_agent"),
+        ({"recipient_agent_class": "RoundRobinGroupChatManager"}, None),
+        ({"message_context": json.dumps({"sender": "None", "is_rpc": True})}, None),
+        ({"message_context": None}, None),
+        ({"messaging.destination": "group_topic_7a54.(7a54)-T"}, None),
+    ],
+)
+def test_a_message_with_nothing_in_it_asks_an_agent_for_its_answer(
+    changes: Mapping[str, Any], name: str | None
+) -> None:
+    """Sent to a team's agent, and no call that resets or pauses it."""
+    context = json.dumps({"sender": "Manager_7a54/7a54", "is_rpc": False})
+    own = {"recipient_agent_class": "ChatAgentContainer", "message_context": context, **changes}
+    facts = delivery({}, **own)
+    assert facts is not None
+    assert facts.agent == name
+
+
 def test_the_task_of_a_team_opens_a_conversation() -> None:
     """What a person says, also in handing over to an agent, is a user's message."""
     task = [said("TextMessage", "Where is o_9?"), said("HandoffMessage", "My name is Bob.", target="shop_agent")]

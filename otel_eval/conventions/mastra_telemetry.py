@@ -29,6 +29,7 @@ SETTING = "telemetry: {enabled: true}"
 AGENTS = frozenset(f"agent.{method}{of}" for method in ("generate", "stream") for of in ("", "Legacy", "VNext"))
 MODEL = "workflow.executionWorkflow.step.llm-execution"
 TOOL = "mastra.stream.toolCall"
+_LOOP = ("agentic-loop", "executionWorkflow")
 _TOO_DEEP = '"[MaxDepth]"'
 _NO_RESULT = ("[Not Serializable]", "[Telemetry Capture Error]")
 
@@ -58,6 +59,7 @@ def _agent(span: Span) -> Facts:
     result: Mapping[str, Any] = given if is_object(given) else {}
     output = tuple(_output(result))
     name = text(span.attributes.get("componentName"))
+    name = None if name in _LOOP else name  # of an agent within a tool the name of what called it, from the baggage
     kind = Kind.AGENT if f"{span.name}.result" in span.attributes else Kind.WORKFLOW
     return Facts(
         kind=kind,

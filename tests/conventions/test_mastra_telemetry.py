@@ -56,6 +56,20 @@ def test_plumbing_is_ordinary(name: str) -> None:
     assert facts_of(method(name, {"a": 1}, result={"text": "no"})) is None
 
 
+def test_an_agent_within_anothers_tool_has_no_name() -> None:
+    """The component's name is that of the loop that called the tool."""
+    tool = {"stream.toolCall.toolName": "agent-refunds", "stream.toolCall.args": '{"prompt": "Refund o_9"}'}
+    outer = method("agent.stream", "Where is o_9?", result={"text": "Refunded.", "finishReason": "stop"})
+    call = span("mastra.stream.toolCall", parent=outer, seconds=0.9, attributes=tool)
+    run = method("agent.stream", "Refund o_9", result={"text": "Done.", "finishReason": "stop"})
+    name = {"componentName": "executionWorkflow"}
+    run = span("agent.stream", parent=call, seconds=0.8, attributes={**run.attributes, **name})
+    found, nested = assemble([outer, call, run])
+    assert (found.agent, found.asked, found.reply) == ("shop", "Where is o_9?", "Refunded.")
+    assert (nested.agent, nested.asked, nested.reply) == (None, "Refund o_9", "Done.")
+    assert nested.parent_id == found.id
+
+
 def test_a_span_of_that_name_that_is_no_agents_is_ordinary() -> None:
     """Somebody else's ``agent.generate``."""
     assert facts_of(span("agent.generate", attributes={"agent.generate.argument.0": '"hi"'})) is None

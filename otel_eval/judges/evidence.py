@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import Any
 
 from otel_eval.interaction import (
     Interaction,
@@ -40,27 +41,19 @@ def prepare(
     together (each gets an equal share, at least 200 characters).
     """
     redacted = redaction.interaction(interaction)
-    cut: list[str] = []
-
-    def bounded(field: str, text: str | None) -> str | None:
-        if text is None or len(text) <= max_chars:
-            return text
-        cut.append(field)
-        return cut_text(text, max_chars)
-
+    changes: dict[str, Any] = {}
+    for field in ("asked", "reply", "system"):
+        text: str | None = getattr(redacted, field)
+        if text is not None and len(text) > max_chars:
+            changes[field] = cut_text(text, max_chars)
     calls, calls_cut = _cut_calls(redacted.tool_calls, max_chars)
     history, history_cut = _cut_history(redacted.history, max_chars)
-    prepared = replace(
-        redacted,
-        asked=bounded("asked", redacted.asked),
-        reply=bounded("reply", redacted.reply),
-        system=bounded("system", redacted.system),
-        tool_calls=calls,
-        history=history,
-    )
-    prepared = _cut_names(prepared)
-    cut += ["tool_calls"] * calls_cut + ["history"] * history_cut
-    return prepared, tuple(cut)
+    if calls_cut:
+        changes["tool_calls"] = calls
+    if history_cut:
+        changes["history"] = history
+    prepared = replace(redacted, **changes) if changes else redacted
+    return _cut_names(prepared), tuple(changes)
 
 
 def quoted(interaction: Interaction, headings: Iterable[str]) -> Interaction:
@@ -161,6 +154,10 @@ def _cut_history(history: tuple[Message, ...], max_chars: int) -> tuple[tuple[Me
 
 def _cut_names(interaction: Interaction) -> Interaction:
     """Names are short where they are names; telemetry may say anything."""
+    names = [interaction.agent, *(call.name for call in interaction.tool_calls)]
+    names += [name for each in interaction.attachments for name in (each.name, each.mime_type)]
+    if len(interaction.attachments) <= _MOST_ATTACHMENTS and all(len(name or "") <= _LONGEST_NAME for name in names):
+        return interaction
 
     def name(text: str | None) -> str | None:
         return None if text is None else cut_text(text, _LONGEST_NAME)
@@ -169,10 +166,7 @@ def _cut_names(interaction: Interaction) -> Interaction:
         replace(attachment, name=name(attachment.name), mime_type=name(attachment.mime_type))
         for attachment in interaction.attachments[:_MOST_ATTACHMENTS]
     )
-    calls = tuple(
-        call if len(call.name) <= _LONGEST_NAME else replace(call, name=cut_text(call.name, _LONGEST_NAME))
-        for call in interaction.tool_calls
-    )
+    calls = tuple(replace(call, name=cut_text(call.name, _LONGEST_NAME)) for call in interaction.tool_calls)
     return replace(interaction, agent=name(interaction.agent), attachments=attachments, tool_calls=calls)
 
 

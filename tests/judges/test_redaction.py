@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from otel_eval.interaction import Message, TextPart
 from otel_eval.redaction import NOTHING, Redaction
+from otel_eval.redaction_patterns import BUILTIN, Pattern, Traits, traits
 from otel_eval.testing.interactions import interaction, tool_call
 
 REDACTION = Redaction()
@@ -179,6 +180,16 @@ def test_redacting_twice_is_redacting_once(text: str) -> None:
     """Markers are not secrets."""
     once = REDACTION.text(text)
     assert REDACTION.text(once) == once
+
+
+@pytest.mark.parametrize("pattern", [each for each in BUILTIN if isinstance(each, Pattern)], ids=lambda each: each.kind)
+@given(data=st.data())
+def test_whatever_a_pattern_matches_has_what_is_looked_for_first(pattern: Pattern, data: st.DataObject) -> None:
+    """Digits, runs and hints save the search in most texts, and cost no find."""
+    text = data.draw(st.from_regex(pattern.expression))
+    everything = Traits(digits=len(text), run=True)
+    assert pattern.redact(text, traits(text)) == pattern.expression.sub(pattern._replacement, text)
+    assert pattern.redact(text, traits(text)) == pattern.redact(text, everything)
 
 
 def test_a_pattern_that_takes_too_long_takes_the_whole_text() -> None:

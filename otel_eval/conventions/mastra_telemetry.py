@@ -3,7 +3,8 @@
 ``agent.generate`` and ``agent.stream`` (``…Legacy``, ``…VNext``) are the invocations, with ``<name>.argument.<n>``,
 ``<name>.result`` and the agent's name in ``componentName``. Until 0.13, and in ``…Legacy`` since, the Vercel AI SDK writes
 the calls of models and tools below them; its own loop (0.14 and later) is a workflow of which ``llm-execution`` is the
-model's call, and ``mastra.stream.toolCall`` the tool's. All other methods and steps are plumbing. Always with content.
+model's call, and ``toolCallStep`` the tool's, with ``mastra.stream.toolCall`` and what the tool did below it. All other
+methods and steps are plumbing. Always with content.
 Since 1.0, and beside this since 0.17, there is Mastra's exporter (:mod:`.mastra`).
 Source: @mastra/core 0.10.15, 0.13.2, 0.16.3, 0.20.2 and 0.24.9 (``telemetry/telemetry.decorators.ts``).
 """
@@ -19,6 +20,7 @@ from otel_eval.conventions.answers import answer_id, counted
 from otel_eval.conventions.content import Content
 from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind
 from otel_eval.conventions.messages import read_message, read_messages
+from otel_eval.conventions.parts import result_value
 from otel_eval.conventions.trouble import error_in_result, failure_of, is_control_flow, tool_error_of
 from otel_eval.conventions.values import containers, is_object, plain, text
 from otel_eval.interaction import Failure, Message, TextPart
@@ -29,6 +31,7 @@ SETTING = "telemetry: {enabled: true}"
 AGENTS = frozenset(f"agent.{method}{of}" for method in ("generate", "stream") for of in ("", "Legacy", "VNext"))
 MODEL = "workflow.executionWorkflow.step.llm-execution"
 TOOL = "mastra.stream.toolCall"
+TOOL_STEP = "workflow.executionWorkflow.step.toolCallStep"
 _LOOP = ("agentic-loop", "executionWorkflow")
 _TOO_DEEP = '"[MaxDepth]"'
 _NO_RESULT = ("[Not Serializable]", "[Telemetry Capture Error]")
@@ -38,6 +41,8 @@ def read(span: Span) -> Facts | None:
     """What the span says of an invocation, a model's call or a tool's; None for the plumbing."""
     if span.name == TOOL:
         return _tool(span)
+    if span.name == TOOL_STEP:
+        return _tool_step(span)
     if span.name == MODEL:
         return _model(span)
     return _agent(span) if span.name in AGENTS and "componentName" in span.attributes else None
@@ -178,9 +183,13 @@ def _model(span: Span) -> Facts:
 
 
 def _heard(messages: Mapping[str, Any]) -> tuple[Message, ...]:
-    """What the model was shown; nothing where that nests deeper than Mastra writes (since 0.21)."""
+    """What the model was shown; nothing where that nests deeper than Mastra writes since 0.21."""
     found = messages.get("all")
-    return () if _TOO_DEEP in orjson.dumps(plain(found)).decode() else read_messages(found)
+    return read_messages(found) if _is_whole(found) else ()
+
+
+def _is_whole(value: Any) -> bool:
+    return _TOO_DEEP not in orjson.dumps(plain(value)).decode()
 
 
 def _at(value: Any, *path: str) -> Mapping[str, Any]:
@@ -202,6 +211,24 @@ def _system(body: Any) -> str | None:
     return "\n".join(message.text for message in messages if message.role == "system" and message.text) or None
 
 
+def _tool_step(span: Span) -> Facts:
+    content = Content.of(span)
+    asked = _at(_value(content, "arguments", f"{TOOL_STEP}.argument.0"), "inputData")
+    given = _at(_value(content, "result", f"{TOOL_STEP}.result"))
+    result = result_value(given["result"]) if "result" in given and _is_whole(given["result"]) else MISSING
+    return Facts(
+        kind=Kind.TOOL,
+        tool=text(asked.get("toolName")) or text(given.get("toolName")),
+        arguments=plain(asked["args"]) if "args" in asked and _is_whole(asked["args"]) else MISSING,
+        result=result,
+        error=tool_error_of(span) or error_in_result(result),
+        call_id=text(asked.get("toolCallId")) or text(given.get("toolCallId")),
+        control_flow=is_control_flow(span),
+        marks=content.marks,
+        setting=SETTING,
+    )
+
+
 def _tool(span: Span) -> Facts:
     content = Content.of(span)
     result = content.result("result", "stream.toolCall.result")
@@ -221,5 +248,5 @@ def _tool(span: Span) -> Facts:
 CONVENTION = Convention(
     name="mastra-telemetry",
     read=read,
-    prefixes=("agent.generate", "agent.stream", "stream.toolCall.", f"{MODEL}."),
+    prefixes=("agent.generate", "agent.stream", "stream.toolCall.", f"{MODEL}.", f"{TOOL_STEP}."),
 )

@@ -15,6 +15,7 @@ from otel_eval.signals import Span
 from otel_eval.testing.spans import span
 
 MODEL = "workflow.executionWorkflow.step.llm-execution"
+TOOL_STEP = "workflow.executionWorkflow.step.toolCallStep"
 RAISED = {
     "message": "ticket system down",
     "details": {"message": "ticket system down", "domain": "TOOL", "category": "USER", "details": {}},
@@ -60,11 +61,14 @@ def test_an_agent_within_anothers_tool_has_no_name() -> None:
     """The component's name is that of the loop that called the tool."""
     tool = {"stream.toolCall.toolName": "agent-refunds", "stream.toolCall.args": '{"prompt": "Refund o_9"}'}
     outer = method("agent.stream", "Where is o_9?", result={"text": "Refunded.", "finishReason": "stop"})
-    call = span("mastra.stream.toolCall", parent=outer, seconds=0.9, attributes=tool)
+    asked = {"inputData": {"toolName": "agent-refunds", "args": {"prompt": "Refund o_9"}}}
+    step = span(TOOL_STEP, parent=outer, seconds=0.9, attributes=method(TOOL_STEP, asked).attributes)
+    call = span("mastra.stream.toolCall", parent=step, seconds=0.9, attributes=tool)
     run = method("agent.stream", "Refund o_9", result={"text": "Done.", "finishReason": "stop"})
     name = {"componentName": "executionWorkflow"}
-    run = span("agent.stream", parent=call, seconds=0.8, attributes={**run.attributes, **name})
-    found, nested = assemble([outer, call, run])
+    run = span("agent.stream", parent=step, seconds=0.8, attributes={**run.attributes, **name})
+    found, nested = assemble([outer, step, call, run])
+    assert [(call.name, call.arguments) for call in found.tool_calls] == [("agent-refunds", {"prompt": "Refund o_9"})]
     assert (found.agent, found.asked, found.reply) == ("shop", "Where is o_9?", "Refunded.")
     assert (nested.agent, nested.asked, nested.reply) == (None, "Refund o_9", "Done.")
     assert nested.parent_id == found.id
@@ -251,6 +255,23 @@ def test_tools(result: str | None, gave: object, error: str | None) -> None:
     assert (facts.kind, facts.tool, facts.call_id, facts.arguments) == (Kind.TOOL, "getOrder", "c1", {"id": 9})
     assert facts.error == error
     assert error is not None or facts.result == (MISSING if result is None else gave)
+
+
+@pytest.mark.parametrize(
+    ("taken", "gave", "expected"),
+    [
+        ({"args": {"id": 9}}, {"result": {"status": "sent"}}, ({"id": 9}, {"status": "sent"}, None)),
+        ({"args": {"id": 9}}, {"result": RAISED}, ({"id": 9}, RAISED, "ticket system down")),
+        ({"args": {"a": "[MaxDepth]"}}, {"result": ["[MaxDepth]"]}, (MISSING, MISSING, None)),
+        ({}, {}, (MISSING, MISSING, None)),
+    ],
+)
+def test_the_step_around_a_tool(taken: dict[str, Any], gave: dict[str, Any], expected: tuple[Any, ...]) -> None:
+    """It says the same as the tool's span, though not what nests deep."""
+    asked = {"inputData": {"toolName": "find", "toolCallId": "c1", **taken}}
+    facts = read(method(TOOL_STEP, asked, result=gave))
+    assert (facts.kind, facts.tool, facts.call_id) == (Kind.TOOL, "find", "c1")
+    assert (facts.arguments, facts.result, facts.error) == expected
 
 
 def test_one_run_with_all_its_spans() -> None:

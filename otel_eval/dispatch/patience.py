@@ -46,7 +46,7 @@ class PatientLedger:
 
     async def finish(self, records: Sequence[EvaluationRecord]) -> None:
         """Store the records in place of what waited for them."""
-        await self._patiently(lambda: self._ledger.finish(records))
+        await self._patiently(lambda: self._ledger.finish(records, of_known=True))
 
     async def waiting(self, limit: int, evaluators: Collection[str]) -> tuple[WaitingEvaluation, ...]:
         """The next ones of these evaluators."""

@@ -25,6 +25,7 @@ from otel_eval.ledger.ledger import Ledger
 from otel_eval.ledger.model import (
     Backlog,
     Batch,
+    Change,
     Deleted,
     OutboxEntry,
     Spending,
@@ -104,9 +105,9 @@ class AsyncLedger:
             self.changes += 1
         return stored
 
-    async def finish(self, records: Sequence[EvaluationRecord]) -> tuple[Stored, ...]:
+    async def finish(self, records: Sequence[EvaluationRecord], *, of_known: bool = False) -> tuple[Stored, ...]:
         """See :meth:`Ledger.finish`."""
-        return await self.commit(Batch(records=tuple(records)))
+        return await self.commit(Batch(records=tuple(records), of_known=of_known))
 
     async def postpone(self, evaluation_ids: Iterable[str], not_before_ns: int) -> None:
         """See :meth:`Ledger.postpone`."""
@@ -284,7 +285,13 @@ class AsyncLedger:
 
     def _stored(self, done: Sequence[tuple[Write, Any]]) -> None:
         """On the event loop: listeners first, then whoever awaits the writes."""
-        stored = tuple(each for write, result in done if write.stores_records for each in result)
+        stored = tuple(
+            each
+            for write, result in done
+            if write.stores_records
+            for each in result
+            if each.change is not Change.FORGOTTEN
+        )
         try:
             if stored:
                 for listener in tuple(self._listeners):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple, TypeAlias
 
 from otel_eval.ledger.model import Change, Stored
@@ -33,11 +33,14 @@ class Seen(NamedTuple):
 
 
 def classify(
-    seen: Sequence[Seen], records: Sequence[EvaluationRecord], canonical: Sequence[str]
+    seen: Sequence[Seen],
+    records: Sequence[EvaluationRecord],
+    canonical: Sequence[str],
+    forgotten: Collection[str] = (),
 ) -> tuple[tuple[Stored, ...], list[int]]:
     """What becomes of each record, given those stored before; and the indexes of those that are to be inserted.
 
-    ``canonical`` has each record's Interaction id after aliases. Only live records are compared with one another: a
+    ``canonical`` has each record's Interaction id after aliases, ``forgotten`` those of them that are not there. Only live records are compared with one another: a
     re-run is always new, and never makes a live one stale.
     """
     known = {one.id for one in seen}
@@ -49,6 +52,9 @@ def classify(
     for index, (record, canonical_id) in enumerate(zip(records, canonical, strict=True)):
         if record.id in known:
             stored.append(Stored(record=record, change=Change.DUPLICATE))
+            continue
+        if canonical_id in forgotten:
+            stored.append(Stored(record=record, change=Change.FORGOTTEN))
             continue
         known.add(record.id)
         fresh.append(index)

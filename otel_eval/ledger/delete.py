@@ -41,7 +41,8 @@ def _chosen(connection: Connection, by: str, value: Any) -> dict[str, str]:
             interactions.c.ended_ns < value, interactions.c.ended_ns.is_(None) & (interactions.c.started_ns < value)
         ),
     }
-    return _pairs(connection, select(interactions.c.id, interactions.c.trace_id).where(conditions[by]))
+    query = select(interactions.c.id, interactions.c.trace_id).where(conditions[by]).order_by(interactions.c.id)
+    return _pairs(connection, query.with_for_update())  # before its records go: see write._forgotten
 
 
 def _with_nested(connection: Connection, found: dict[str, str]) -> dict[str, str]:
@@ -51,7 +52,7 @@ def _with_nested(connection: Connection, found: dict[str, str]) -> dict[str, str
         children: dict[str, str] = {}
         for chunk in chunks(list(level)):
             query = select(interactions.c.id, interactions.c.trace_id).where(interactions.c.parent_id.in_(chunk))
-            children |= _pairs(connection, query)
+            children |= _pairs(connection, query.order_by(interactions.c.id).with_for_update())
         level = {child: trace_id for child, trace_id in children.items() if child not in found}
         found = found | level
     return found

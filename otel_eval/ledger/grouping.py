@@ -41,6 +41,10 @@ class Write:
         return isinstance(self.what, Prepared) and bool(self.what.batch.records)
 
     @property
+    def of_known(self) -> bool:
+        return isinstance(self.what, Prepared) and self.what.batch.of_known
+
+    @property
     def of_records_alone(self) -> bool:
         """Whether it ends evaluations, and does nothing else."""
         return isinstance(self.what, Prepared) and not (
@@ -66,7 +70,7 @@ def steps(group: Sequence[Write], *, outbox: bool) -> list[Step]:
     bills = tuple(write for write in group if isinstance(write.what, Bill))
     others = (write for write in group if not isinstance(write.what, Bill))
     made = [_billing(bills)] if bills else []
-    for together, run in groupby(others, lambda write: write.of_records_alone):
+    for (together, _), run in groupby(others, lambda write: (write.of_records_alone, write.of_known)):
         writes = tuple(run)
         made += [_storing(writes, outbox)] if together else [_alone(write, outbox) for write in writes]
     return made

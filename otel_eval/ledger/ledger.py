@@ -155,9 +155,12 @@ class Ledger:
         prepared = write.prepare(batch)
         return self.write(lambda connection: write.commit(connection, prepared, outbox=self.outbox))
 
-    def finish(self, records: Sequence[EvaluationRecord]) -> tuple[Stored, ...]:
-        """Store ended evaluations, take them off the waiting list and queue them for export, in one transaction."""
-        return self.commit(Batch(records=tuple(records)))
+    def finish(self, records: Sequence[EvaluationRecord], *, of_known: bool = False) -> tuple[Stored, ...]:
+        """Store ended evaluations, take them off the waiting list and queue them for export, in one transaction.
+
+        ``of_known``: those whose Interaction is not here any more are not kept (``Change.FORGOTTEN``).
+        """
+        return self.commit(Batch(records=tuple(records), of_known=of_known))
 
     def delete(
         self,

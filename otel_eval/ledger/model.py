@@ -44,7 +44,8 @@ class Batch:
     """What one transaction stores: Interactions, ended evaluations, waiting ones, and ids that became aliases.
 
     ``aliases`` maps an id that was handed out before to the id that it means now. ``waiting`` rows whose evaluation has
-    ended are left out. Storing revision *n* of an Interaction removes the rows that waited for an older revision of it:
+    ended are left out. ``of_known``: records whose Interaction is not here, since it was deleted while it was judged, are
+    not kept. Storing revision *n* of an Interaction removes the rows that waited for an older revision of it:
     who commits a new revision puts into ``waiting`` what is still to be judged.
     """
 
@@ -52,6 +53,7 @@ class Batch:
     records: tuple[EvaluationRecord, ...] = ()
     waiting: tuple[WaitingEvaluation, ...] = ()
     aliases: Mapping[str, str] = field(default_factory=dict)
+    of_known: bool = False
 
 
 class Change(StrEnum):
@@ -67,6 +69,8 @@ class Change(StrEnum):
     """A newer revision's record was there already; kept, but not current."""
     DUPLICATE = "duplicate"
     """That very evaluation had ended before; the first record stays."""
+    FORGOTTEN = "forgotten"
+    """Its Interaction was deleted while it was judged: the record is not kept."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -45,9 +45,15 @@ def prepare(batch: Batch) -> Prepared:
 
 
 def merged(batches: Sequence[Prepared]) -> Prepared:
-    """Batches of records alone as one, in their order: its statements cost the same for one record as for all of them."""
+    """Batches of records alone as one, in their order: its statements cost the same for one record as for all of them.
+
+    Either all of them are of known Interactions, or none is said to be.
+    """
     return Prepared(
-        Batch(records=tuple(record for each in batches for record in each.batch.records)),
+        Batch(
+            records=tuple(record for each in batches for record in each.batch.records),
+            of_known=batches[0].batch.of_known,
+        ),
         [],
         [row for each in batches for row in each.record_rows],
         [],
@@ -131,7 +137,8 @@ def _store_records(connection: Connection, prepared: Prepared, *, outbox: bool) 
     for row in prepared.record_rows:
         row["canonical_id"] = canonical.get(row["canonical_id"], row["canonical_id"])
     seen = _seen(connection, {row["canonical_id"] for row in prepared.record_rows})
-    stored, fresh = classify(seen, batch.records, [row["canonical_id"] for row in prepared.record_rows])
+    forgotten = _forgotten(connection, prepared) if batch.of_known else set()
+    stored, fresh = classify(seen, batch.records, [row["canonical_id"] for row in prepared.record_rows], forgotten)
     rows = [prepared.record_rows[index] for index in fresh]
     if rows:
         connection.execute(records.insert(), rows)
@@ -140,6 +147,23 @@ def _store_records(connection: Connection, prepared: Prepared, *, outbox: bool) 
     for chunk in chunks([record.id for record in batch.records]):
         connection.execute(delete(waiting).where(waiting.c.evaluation_id.in_(chunk)))
     return stored
+
+
+def _forgotten(connection: Connection, prepared: Prepared) -> set[str]:
+    """The Interactions, after aliases, that these records are about and that are not here: they were deleted meanwhile.
+
+    What is found is locked until the records are stored (where the database locks rows), and whoever deletes locks it
+    before he deletes its records: so none is stored behind his back.
+    """
+    known_as: dict[str, set[str]] = {}
+    for record, row in zip(prepared.batch.records, prepared.record_rows, strict=True):
+        known_as.setdefault(row["canonical_id"], set()).update((row["canonical_id"], record.interaction_id))
+    asked = sorted({name for names in known_as.values() for name in names})
+    here: set[str] = set()
+    for chunk in chunks(asked):
+        query = select(interactions.c.id).where(interactions.c.id.in_(chunk)).order_by(interactions.c.id)
+        here.update(connection.execute(query.with_for_update(read=True, key_share=True)).scalars())
+    return {canonical for canonical, names in known_as.items() if not names & here}
 
 
 def _queue_for_export(connection: Connection, rows: Rows) -> None:

@@ -450,48 +450,6 @@ async def test_a_batch_is_one_transaction(pipeline: Pipeline) -> None:
         assert len(in_first) == 1000
 
 
-async def test_what_was_deleted_is_not_sent_to_a_judge(pipeline: Pipeline) -> None:
-    """An Interaction that is deleted while it waits is neither judged nor kept waiting."""
-    gate = asyncio.Event()
-
-    async def held(interaction: Interaction) -> Outcome:
-        await gate.wait()
-        return Passed("yes")
-
-    kept, deleted = interaction(), interaction()
-    models = {"p/one": {"model": "p/one", "max_concurrency": 1}}
-    evaluator = Asking(pipeline.clock, held)
-    async with pipeline.running({"j": (JUDGED, evaluator)}, judge_models=models) as dispatcher:
-        await dispatcher.accept([arrived(kept)])
-        await dispatcher.accept([arrived(deleted)])
-        await pipeline.ledger.delete(interaction=deleted.id)
-        gate.set()
-        await pipeline.ended(1)
-        await until(lambda: pipeline.ledger.ledger.waiting() == ())
-    assert evaluator.calls == [kept.id]
-
-
-async def test_what_is_deleted_after_it_was_read_ahead_is_not_sent_to_a_judge(pipeline: Pipeline) -> None:
-    """The next ones in the queue are read with the one whose turn it is; deleting holds for them all the same."""
-    gate = asyncio.Event()
-
-    async def held(interaction: Interaction) -> Outcome:
-        await gate.wait()
-        return Passed("yes")
-
-    kept, deleted = interaction(), interaction()
-    models = {"p/one": {"model": "p/one", "max_concurrency": 1}}
-    evaluator = Asking(pipeline.clock, held)
-    async with pipeline.running({"j": (JUDGED, evaluator)}, judge_models=models) as dispatcher:
-        await dispatcher.accept([arrived(kept), arrived(deleted)])
-        await until(lambda: evaluator.now == 1)
-        await pipeline.ledger.delete(interaction=deleted.id)
-        gate.set()
-        await pipeline.ended(1)
-        await until(lambda: pipeline.ledger.ledger.waiting() == ())
-    assert evaluator.calls == [kept.id]
-
-
 async def test_storing_a_verdict_holds_up_no_other_until_too_many_are_stored(pipeline: Pipeline) -> None:
     """A model's place is free once it answered; with a ledger that is slow, as many verdicts wait as may run."""
     release, judged = threading.Event(), threading.Event()

@@ -29,6 +29,7 @@ from otel_eval.ledger import (
 from otel_eval.outcome import Failed
 from otel_eval.testing.interactions import interaction
 from otel_eval.testing.records import evaluation_record
+from tests.ledger.test_forgotten import race
 
 pytest.importorskip("psycopg", reason="needs psycopg: pip install 'otel-eval[postgres]'")
 
@@ -134,6 +135,11 @@ async def test_many_writers_share_it(ledger):
             *(shared.commit(Batch(interactions=(stored(one),), records=(evaluation_record(one),))) for one in ones)
         )
         assert await shared.outbox_size() == 100
+
+
+def test_deleting_races_storing(ledger):
+    """Row locks order what SQLite's one writer orders by itself."""
+    race(ledger)
 
 
 def test_a_newer_format_refuses_to_open(server, ledger):

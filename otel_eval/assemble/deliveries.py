@@ -38,14 +38,15 @@ def delivered(nodes: Mapping[Key, Node]) -> Mapping[Key, Node]:
         return nodes
     posts.sort(key=lambda post: post.node.order)
     found = {**nodes, **{post.node.key: replace(post.node, facts=None, links=()) for post in posts}}
-    run_of = _runs(posts)
-    given = _given(posts, nodes)
+    run_of, given = _runs(posts), _given(posts, nodes)
+    by_run: dict[str, list[_Posted]] = {}
+    for post in posts:
+        by_run.setdefault(run_of[post.node.trace_id], []).append(post)
     for key, node in nodes.items():
         facts, delivery = node.facts, node.facts.delivery if node.facts is not None else None
         if facts is None or delivery is None or not _is_invocation(facts, given.get(key, ())):
             continue
-        run = run_of.get(node.trace_id)
-        near = [post for post in posts if run is not None and run_of[post.node.trace_id] == run]
+        near = by_run.get(run_of.get(node.trace_id, ""), ())
         told = _told(delivery.recipient, node.started_ns, near, given.get(key, ()))
         setting = None if told.conventions else facts.setting  # where the bus is told of, there is nothing to turn on
         found[key] = replace(node, facts=fill(changed(facts, kind=Kind.AGENT), told, setting=setting))
@@ -67,16 +68,16 @@ def _runs(posts: Iterable[_Posted]) -> dict[str, str]:
 
     def top(trace_id: str) -> str:
         while (above := first.setdefault(trace_id, trace_id)) != trace_id:
+            first[trace_id] = first[above]  # halves the way for the next
             trace_id = above
         return trace_id
 
     for post in posts:
+        top(post.node.trace_id)
         for link in post.node.links:
             one, other = sorted((top(post.node.trace_id), top(link.trace_id)))
             first[other] = one
-    return {trace_id: top(trace_id) for trace_id in list(first)} | {
-        post.node.trace_id: top(post.node.trace_id) for post in posts
-    }
+    return {trace_id: top(trace_id) for trace_id in list(first)}
 
 
 def _given(posts: Iterable[_Posted], nodes: Mapping[Key, Node]) -> dict[Key, list[_Posted]]:

@@ -1,5 +1,6 @@
 """AutoGen: agents and tools as the standard's spans without any content, and the runtime's message bus with all that a team says.
 
+An agent of a program's own on the runtime (``RoutedAgent``) has the span of each delivery to it for a frame.
 An agent in a team (AgentChat) gets its messages from the runtime and answers to it. ``autogen process <address>`` is the span
 of each delivery, with the ``message`` as JSON, and links to the ``autogen create`` span in which it was sent: below the span
 of the agent that sent it. Deliveries are mostly traces of their own. An agent that runs without a team writes no content.
@@ -32,6 +33,8 @@ _ADDRESS = re.compile(r"(.+)\.\((.*)\)-A", re.DOTALL)
 """An agent's id as destinations have it; ``<type>/<key>`` in all other places."""
 _CHAT = ("TextMessage", "MultiModalMessage", "StopMessage", "ToolCallSummaryMessage", "StructuredMessage")
 _HANDOFF = "HandoffMessage"
+_GROUP_CHAT = ("messages", "result", "response", "agent_response", "message", "error")
+"""What the messages of AgentChat's teams hold. Others are a program's own, of agents that nothing else is written of."""
 
 
 def read(span: Span) -> Facts | None:
@@ -58,10 +61,12 @@ def _delivery(span: Span) -> Facts | None:
     message = content.value("input", "message", twice=False)
     if message == {}:
         return _asks_for_an_answer(span, delivery, context, None if address is None else (address[1], address[2]))
-    if is_object(message):
+    if is_object(message) and any(key in message for key in _GROUP_CHAT):
         return _handed_over(message, delivery)
     if not content.marks:
-        return None  # a message that the runtime cannot write down
+        if address is None or attributes.get("recipient_agent_class") == "ToolAgent":  # runs others' tools
+            return None
+        return Facts(kind=Kind.WORKFLOW, weak_agent=_name(address[1], address[2]))
     cut = tuple(Mark(field=field, kind=GapKind.TRUNCATED) for field in ("input", "output"))
     return Facts(kind=Kind.DELIVERY, delivery=delivery, marks=cut)
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from otel_eval.assemble.assembler import assemble
 from otel_eval.conventions.facts import Delivery, Facts, Kind
 from otel_eval.conventions.registry import facts_of
 from otel_eval.interaction import (
@@ -22,7 +23,8 @@ from otel_eval.interaction import (
     Usage,
 )
 from otel_eval.signals import Scope
-from otel_eval.testing.spans import span
+from otel_eval.testing.spans import message as text
+from otel_eval.testing.spans import model_span, span
 
 BUS = Scope("autogen SingleThreadedAgentRuntime")
 NATIVE = Scope("autogen-core")
@@ -181,16 +183,32 @@ def test_the_messages_of_an_inner_team_are_heard() -> None:
         {"message": said("ModelClientStreamingChunkEvent", "It ")},
         {"message": said("SelectSpeakerEvent", ["shop_agent"])},
         {"error": {"error_type": "ValueError", "error_message": "boom"}},
-        {"content": "Hello, world!"},
         {"messages": None, "output_task_messages": True},
         {"message": "No object"},
-        ["a list"],
-        "Message could not be serialized",
     ],
 )
 def test_what_hands_nothing_over_is_an_ordinary_span(message: object) -> None:
-    """Chunks, choices of speakers, other programs' messages, and what could not be written down."""
+    """Chunks, choices of speakers, errors, and a run without a task."""
     assert delivery(message) is None
+
+
+@pytest.mark.parametrize("message", [{"content": "Where is o_9?"}, ["a list"], "Message could not be serialized"])
+def test_an_agent_of_a_programs_own_has_a_frame(message: object) -> None:
+    """With the type that it is registered as for a name; what it was asked is in its model's calls."""
+    own = {
+        "messaging.operation": "process",
+        "messaging.destination": "shop.(default)-A",
+        "message": message if isinstance(message, str) else json.dumps(message),
+    }
+    frame = span("autogen process shop.(default)-A", scope=BUS, attributes=own, kind=5)
+    call = model_span(parent=frame, messages=[text("user", "Where is o_9?")], output=[text("assistant", "Sent.")])
+    (found,) = assemble([frame, call])
+    assert (found.span_id, found.agent, found.asked, found.reply) == (frame.span_id, "shop", "Where is o_9?", "Sent.")
+
+
+def test_the_runtimes_own_agent_for_tools_is_none() -> None:
+    """It runs what other agents called."""
+    assert delivery({"id": "c1", "name": "find", "arguments": "{}"}, recipient_agent_class="ToolAgent") is None
 
 
 @pytest.mark.parametrize(

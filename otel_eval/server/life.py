@@ -43,7 +43,7 @@ class Life:
         self._answers: asyncio.Queue[Prepared | Ready] = asyncio.Queue()
         self._tasks = {asyncio.create_task(self._listen(), name="otel-eval-judging")}
         self._ending = asyncio.create_task(self._end(), name="otel-eval-judging-end")
-        self.is_ready = False
+        self._is_ready = False
         self.died: str | None = None
         """What it said of a stage that broke."""
         self.refused: str | None = None
@@ -74,6 +74,11 @@ class Life:
     def pid(self) -> int:
         return self._process.pid
 
+    @property
+    def is_ready(self) -> bool:
+        """Whether it runs, and all that is to run in it."""
+        return self._is_ready and self._process.returncode is None
+
     async def prepared(self) -> None:
         """Return once it finds nothing wrong with what to run. Raises ServerError, with its words where it had any."""
         await self._expect(Prepared)
@@ -85,7 +90,7 @@ class Life:
         self._tasks.add(serving)
         self._control.send(Go(directory))
         ready = await self._expect(Ready)
-        self.is_ready = True
+        self._is_ready = True
         return ready
 
     async def ended(self) -> str:

@@ -37,6 +37,11 @@ class JudgingProcess:
         self._asked_to_stop = asked_to_stop
         self._life: Life | None = None
 
+    @property
+    def pid(self) -> int | None:
+        """Of the one that was started last."""
+        return None if self._life is None else self._life.pid
+
     async def begin(self) -> None:
         """Start it; return at once. Raises ServerError where that is not possible."""
         self._life = await Life.begin(self._begin, self._asked_to_stop)

@@ -22,6 +22,21 @@ class ServeProcess:
         self.grpc = grpc
         self.http = http
 
+    @property
+    def judging(self) -> int:
+        """The pid of the judging process that it has now (Linux). Raises IndexError where it has none."""
+        pid = self.process.pid
+        return int(Path(f"/proc/{pid}/task/{pid}/children").read_text().split()[0])
+
+    async def judging_again(self, old: int) -> int:
+        """The pid of the judging process that took that one's place."""
+        async with asyncio.timeout(30):
+            while True:
+                with contextlib.suppress(IndexError):
+                    if self.judging != old:
+                        return self.judging
+                await asyncio.sleep(0.02)
+
     async def kill(self) -> None:
         """SIGKILL, as a crash would."""
         self.process.kill()
@@ -44,7 +59,10 @@ class ServeProcess:
 
 
 async def start(config: Path, environ: Mapping[str, str] | None = None, *, errors: bool = False) -> ServeProcess:
-    """Start it and wait until it says that it is ready. ``errors`` keeps what it says on standard error."""
+    """Start it, in a process group of its own, and wait until it says that it is ready.
+
+    ``errors`` keeps what it says on standard error.
+    """
     clean = {key: value for key, value in os.environ.items() if not key.startswith("OTEL_")}
     process = await asyncio.create_subprocess_exec(
         sys.executable,
@@ -52,6 +70,7 @@ async def start(config: Path, environ: Mapping[str, str] | None = None, *, error
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE if errors else None,
         env={**clean, **(environ or {})},
+        process_group=0,
     )
     assert process.stdout is not None
     line = (await asyncio.wait_for(process.stdout.readline(), 30)).decode()
@@ -63,9 +82,11 @@ async def start(config: Path, environ: Mapping[str, str] | None = None, *, error
 
 
 @contextlib.asynccontextmanager
-async def serving(config: Path, environ: Mapping[str, str] | None = None) -> AsyncIterator[ServeProcess]:
+async def serving(
+    config: Path, environ: Mapping[str, str] | None = None, *, errors: bool = False
+) -> AsyncIterator[ServeProcess]:
     """A server for the block; stopped (or, if the test killed it, left alone) at its end."""
-    server = await start(config, environ)
+    server = await start(config, environ, errors=errors)
     try:
         yield server
     finally:
@@ -73,3 +94,17 @@ async def serving(config: Path, environ: Mapping[str, str] | None = None) -> Asy
             with contextlib.suppress(ProcessLookupError):
                 server.process.kill()
             await server.process.wait()
+
+
+async def gone(pid: int) -> None:
+    """Return once no process of that number runs."""
+
+    def runs() -> bool:
+        try:
+            return " Z " not in Path(f"/proc/{pid}/stat").read_text()
+        except (FileNotFoundError, ProcessLookupError):
+            return False
+
+    async with asyncio.timeout(10):
+        while runs():  # noqa: ASYNC110 - nobody tells of the end of a process that is not one's child
+            await asyncio.sleep(0.01)

@@ -77,10 +77,10 @@ async def ended(ledger_file: Path, wanted: set[str], evaluators: int) -> Counter
             await asyncio.sleep(0.2)
 
 
-@pytest.mark.parametrize("kill_at", [5, 150, 390])
-async def test_nothing_acknowledged_is_lost_or_judged_twice(tmp_path: Path, kill_at: int) -> None:
+@pytest.mark.parametrize(("kill_at", "processes"), [(5, 2), (150, 2), (390, 2), (150, 1)])
+async def test_nothing_acknowledged_is_lost_or_judged_twice(tmp_path: Path, kill_at: int, processes: int) -> None:
     """kill -9 amid a flood, early and late, then a second kill amid the replay: each evaluator has one record each."""
-    config = write_config(tmp_path)
+    config = write_config(tmp_path, server={"processes": processes})
     acknowledged: set[str] = set()
     enough = asyncio.Event()
     async with serving(config) as server:

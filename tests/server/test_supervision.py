@@ -1,0 +1,117 @@
+"""The judging process is kept alive, within reason: what it dies of decides, and how often it does."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from otel_eval.config import parse
+from otel_eval.journal import Journal
+from otel_eval.server.errors import ServerError
+from otel_eval.server.messages import Begin, Setup
+from otel_eval.server.stages import StageDied, watched
+from otel_eval.server.supervision import MAX_DEATHS, RESTART_S, STEADY_S, JudgingProcess
+from otel_eval.server.tally import Tally
+from otel_eval.testing.clock import ManualClock
+from tests.server.setups import exits, lives_once
+
+
+@contextlib.asynccontextmanager
+async def supervised(directory: Path, clock: ManualClock, setup: Setup | None = None) -> AsyncIterator[JudgingProcess]:
+    """A judging process that consumes a journal, with the task that keeps it alive."""
+    config = parse({"storage": {"directory": str(directory)}})
+    judging = JudgingProcess(Begin(config, setup), tally=Tally(), clock=clock, asked_to_stop=lambda: None)
+    async with watched() as stages, contextlib.AsyncExitStack() as stack:
+        stack.push_async_callback(judging.close)
+        await judging.begin()
+        await judging.prepared()
+        journal = await stack.enter_async_context(await Journal.open(directory, clock=clock))
+        stack.push_async_callback(judging.close)
+        await judging.start(directory, journal)
+        stack.push_async_callback(judging.stop)
+        await stack.enter_async_context(stages.running("the judging process", judging.run(directory, journal)))
+        stack.enter_context(stages.stopping())
+        yield judging
+
+
+def kill(judging: JudgingProcess) -> None:
+    assert judging.pid is not None
+    os.kill(judging.pid, signal.SIGKILL)
+
+
+async def told(caplog: pytest.LogCaptureFixture, text: str, times: int = 1) -> None:
+    """Return once that was logged so often, and whoever logged it has gone on to what it waits for next."""
+    async with asyncio.timeout(30):
+        while sum(text in message for message in caplog.messages) < times:  # noqa: ASYNC110 - a log has no event
+            await asyncio.sleep(0.02)
+
+
+async def restarts(clock: ManualClock, caplog: pytest.LogCaptureFixture) -> None:
+    """Let each begin when its time has come; then wait for the end, which comes by itself."""
+    for number, delay in enumerate(RESTART_S, start=1):
+        await told(caplog, f"it is started again in {delay:g} s")
+        assert sum("it is started again" in message for message in caplog.messages) == number
+        clock.advance(delay)
+    async with asyncio.timeout(30):
+        await asyncio.Event().wait()
+
+
+async def test_one_that_dies_again_and_again_stops_the_server(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It waits longer each time, then gives up and says why: a server that looks as if it judged is worse than none."""
+    monkeypatch.setenv("OTEL_EVAL_TEST_MARKER", str(tmp_path / "marker"))
+
+    async def dying() -> None:
+        clock = ManualClock()
+        async with supervised(tmp_path / "data", clock, lives_once) as judging:
+            kill(judging)
+            await restarts(clock, caplog)
+
+    with pytest.raises(StageDied, match=f"the judging process was killed by SIGKILL, {MAX_DEATHS} times in a row"):
+        await dying()
+
+
+async def test_one_that_ran_a_while_is_not_given_up(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """A death an hour is no series."""
+    clock = ManualClock()
+    async with supervised(tmp_path, clock) as judging:
+        for times in (1, 2):
+            clock.advance(STEADY_S)
+            before = judging.pid
+            kill(judging)
+            await told(caplog, "it is started again in 1 s", times)
+            clock.advance(RESTART_S[0])
+            await told(caplog, "the judging process runs again", times)
+            assert judging.pid != before
+
+
+async def test_why_it_cannot_be_started_again_is_told_in_the_end(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The ledger broke meanwhile: its words, not an exit status."""
+
+    async def breaking() -> None:
+        clock = ManualClock()
+        async with supervised(tmp_path, clock) as judging:
+            kill(judging)
+            await told(caplog, "it is started again")
+            for file in ("ledger.db", "ledger.db-wal"):
+                (tmp_path / file).write_bytes(b"no database " * 1000)
+            await restarts(clock, caplog)
+
+    with pytest.raises(StageDied, match=rf"the judging process cannot start \(.*is no ledger.*\), {MAX_DEATHS} times"):
+        await breaking()
+
+
+async def test_one_that_ends_before_it_is_ready_is_no_start(tmp_path: Path) -> None:
+    """With its exit status, where it said nothing."""
+    with pytest.raises(ServerError, match="the judging process ended with status 7 before it was ready"):
+        async with supervised(tmp_path, ManualClock(), exits):
+            pass

@@ -28,7 +28,7 @@ class _Posted:
 
 
 def delivered(nodes: Mapping[Key, Node]) -> Mapping[Key, Node]:
-    """The nodes, agents' with what was delivered to them and of them, and deliveries as ordinary spans."""
+    """The nodes, agents' with what was delivered to them and of them, and deliveries as ordinary spans or frames."""
     posts = [
         _Posted(node, node.facts)
         for node in nodes.values()
@@ -37,7 +37,7 @@ def delivered(nodes: Mapping[Key, Node]) -> Mapping[Key, Node]:
     if not posts:
         return nodes
     posts.sort(key=lambda post: post.node.order)
-    found = {**nodes, **{post.node.key: replace(post.node, facts=None, links=()) for post in posts}}
+    found = {**nodes, **{post.node.key: replace(post.node, facts=_frame(post.facts), links=()) for post in posts}}
     run_of, given = _runs(posts), _given(posts, nodes)
     by_run: dict[str, list[_Posted]] = {}
     for post in posts:
@@ -51,6 +51,13 @@ def delivered(nodes: Mapping[Key, Node]) -> Mapping[Key, Node]:
         setting = None if told.conventions else facts.setting  # where the bus is told of, there is nothing to turn on
         found[key] = replace(node, facts=fill(changed(facts, kind=Kind.AGENT), told, setting=setting))
     return found
+
+
+def _frame(facts: Facts) -> Facts | None:
+    """What a delivery's span is besides: a frame around what its recipient does, where that has a name and is no agent."""
+    if facts.weak_agent is None:
+        return None
+    return Facts(kind=Kind.WORKFLOW, conventions=facts.conventions, weak_agent=facts.weak_agent)
 
 
 def _is_invocation(facts: Facts, gave: Iterable[_Posted]) -> bool:

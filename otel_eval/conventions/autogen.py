@@ -24,6 +24,7 @@ from otel_eval.conventions.facts import NO_USAGE, Convention, Delivery, Facts, K
 from otel_eval.conventions.messages import read_message, results_in
 from otel_eval.conventions.trouble import failure_of
 from otel_eval.conventions.values import decode_leniently, is_object, plain, text
+from otel_eval.frozen import changed
 from otel_eval.interaction import Attachment, GapKind, Message, Part, ReasoningPart, TextPart, Usage
 from otel_eval.signals import Span
 
@@ -33,6 +34,8 @@ _ADDRESS = re.compile(r"(.+)\.\((.*)\)-A", re.DOTALL)
 """An agent's id as destinations have it; ``<type>/<key>`` in all other places."""
 _CHAT = ("TextMessage", "MultiModalMessage", "StopMessage", "ToolCallSummaryMessage", "StructuredMessage")
 _HANDOFF = "HandoffMessage"
+_CONTAINER = "ChatAgentContainer"
+"""What stands for a team's agent on the bus; all else there is a manager, which may ask a model who is to speak."""
 _GROUP_CHAT = ("messages", "result", "response", "agent_response", "message", "error")
 """What the messages of AgentChat's teams hold. Others are a program's own, of agents that nothing else is written of."""
 
@@ -62,7 +65,13 @@ def _delivery(span: Span) -> Facts | None:
     if message == {}:
         return _asks_for_an_answer(span, delivery, context, None if address is None else (address[1], address[2]))
     if is_object(message) and any(key in message for key in _GROUP_CHAT):
-        return _handed_over(message, delivery)
+        facts = _handed_over(message, delivery)
+        is_agents = attributes.get("recipient_agent_class") == _CONTAINER
+        return (
+            facts
+            if facts is None or is_agents or address is None
+            else changed(facts, weak_agent=_name(address[1], address[2]))
+        )
     if not content.marks:
         if address is None or attributes.get("recipient_agent_class") == "ToolAgent":  # runs others' tools
             return None
@@ -74,7 +83,7 @@ def _delivery(span: Span) -> Facts | None:
 def _asks_for_an_answer(span: Span, delivery: Delivery, context: Any, address: Sequence[str] | None) -> Facts:
     """A message with nothing in it: sent to an agent, and no call of the runtime's own, it asks for the agent's answer."""
     name = None
-    if span.attributes.get("recipient_agent_class") == "ChatAgentContainer" and address is not None:
+    if span.attributes.get("recipient_agent_class") == _CONTAINER and address is not None:
         name = None if not is_object(context) or context.get("is_rpc") is not False else _name(*address)
     return Facts(kind=Kind.DELIVERY, agent=name, delivery=delivery, failure=failure_of(span), setting=SETTING)
 

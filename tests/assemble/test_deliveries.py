@@ -18,7 +18,7 @@ from otel_eval.assemble.nodes import observe
 from otel_eval.frozen import changed
 from otel_eval.interaction import GapKind, Interaction
 from otel_eval.signals import Scope, Span, SpanLink
-from otel_eval.testing.spans import SECOND_NS, START_NS, span
+from otel_eval.testing.spans import SECOND_NS, START_NS, message, model_span, span
 
 BUS = Scope("autogen SingleThreadedAgentRuntime")
 NATIVE = Scope("autogen-core")
@@ -188,6 +188,21 @@ def test_an_agent_without_a_span_of_its_own_is_the_delivery_that_asked_it() -> N
     unanswered = [each for each in team.spans if '"response"' not in str(each.attributes.get("message"))]
     assert assemble(unanswered) == ()
     assert summary(live([(place / 9, team.spans[place::9]) for place in range(9)])) == summary(assemble(team.spans))
+
+
+def test_what_a_manager_asks_a_model_is_the_managers() -> None:
+    """As who is to speak next: below the delivery to it, and no agent's of the team."""
+    team = Team("t")
+    manager = team.asked("Write.", "writer")
+    team.turn(manager, "writer", "draft 1")
+    asked = [message("user", "Who is next?")]
+    call = model_span(parent=manager, messages=asked, output=[message("assistant", "writer")])
+    spans = [*team.spans, call]
+    assert summary(assemble(spans)) == [
+        ("Manager", "Who is next?", [], "writer", []),
+        ("writer", "Write.", [], "draft 1", []),
+    ]
+    assert summary(live([(place / 9, spans[place::9]) for place in range(9)])) == summary(assemble(spans))
 
 
 def test_an_answer_in_pieces_is_told_where_it_never_came_whole() -> None:

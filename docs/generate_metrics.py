@@ -39,6 +39,7 @@ LABELS: dict[str, str | tuple[str, ...]] = {
         dict.fromkeys(disposition([Decided(evaluator="e", reason=each)]) for each in Reason)
     ),
     "otel_eval.failed": ("true", "false"),
+    "otel_eval.item": ("interaction", "evaluation", "quarantined request"),
     "otel_eval.label": "the name of the label whose bound was reached",
     "otel_eval.origin": tuple(origin.value for origin in Origin),
     "otel_eval.outcome": OUTCOMES,

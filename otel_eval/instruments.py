@@ -303,6 +303,14 @@ INSTRUMENTS: tuple[Instrument, ...] = (
         known=(SIGNAL, REJECTED),
     ),
     Instrument(
+        name="otel_eval.retention.deleted",
+        kind="counter",
+        unit="{item}",
+        description="What was deleted because it was older than storage.retention.",
+        labels=("otel_eval.item",),
+        known=(("otel_eval.item", ("interaction", "evaluation", "quarantined request")),),
+    ),
+    Instrument(
         name="otel_eval.labels.overflowed",
         kind="counter",
         unit="{measurement}",

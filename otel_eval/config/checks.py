@@ -10,7 +10,9 @@ from typing import Any, NamedTuple
 from otel_eval.config.bindings import KINDS
 from otel_eval.config.errors import Path
 from otel_eval.config.mistakes import close, listed, look_up
-from otel_eval.config.sections import GrpcListener, HttpListener
+from otel_eval.config.sections import Completion, GrpcListener, HttpListener, Storage
+from otel_eval.config.values import Section
+from otel_eval.durations import format_duration, parse_duration
 from otel_eval.emit.endpoints import same_listener
 from otel_eval.evaluators.errors import EvaluatorDefinitionError
 from otel_eval.evaluators.from_config import from_check
@@ -32,6 +34,7 @@ def check(tree: Any, environ: Mapping[str, str]) -> Iterator[Fault]:
     yield from _destinations(tree, environ)
     yield from _models(tree)
     yield from _roles(tree)
+    yield from _retention(tree)
     for name, entry in _mapping(tree, "evaluators").items():
         if entry is None or isinstance(entry, dict):
             yield from _evaluator(tree, name, entry or {})
@@ -125,6 +128,30 @@ def _roles(tree: Any) -> Iterator[Fault]:
             yield Fault(("roles", name), "no role can be called '*': a binding's '*' means every agent that has a role")
         elif role is None or (isinstance(role, dict) and not role.get("agents") and not role.get("attributes")):
             yield Fault(("roles", name), "needs agents or attributes: nothing can have it")
+
+
+def _retention(tree: Any) -> Iterator[Fault]:
+    """Late spans of an Interaction that is gone would put it together anew."""
+    kept = _seconds(tree, Storage, "retention")
+    open_for = [_seconds(tree, Completion, name) for name in ("max_age", "late_window")]
+    if kept is None or None in open_for:
+        return
+    longest = sum(seconds for seconds in open_for if seconds is not None)
+    if kept <= longest:
+        message = f"is longer than completion.max_age and completion.late_window together, which are {format_duration(longest)}"
+        yield Fault(("storage", "retention"), f"{message}: until then late spans still belong to an Interaction")
+
+
+def _seconds(tree: Any, section: type[Section], key: str) -> float | None:
+    """That duration, or its default; None where it has none, or is none."""
+    given = look_up(tree, (section.__name__.lower(), key))
+    if given is None:
+        default: float | None = section.model_fields[key].default
+        return default
+    try:
+        return parse_duration(given) if isinstance(given, str) else None
+    except ValueError:
+        return None
 
 
 def _models(tree: Any) -> Iterator[Fault]:

@@ -145,6 +145,9 @@ class Storage(Section):
     files and that others may enter is refused."""
     max_journal_bytes: Annotated[int, whole(MEBIBYTE, 2**50)] = 1024 * MEBIBYTE
     """Acknowledged telemetry not yet put together, or not yet forwarded; above it senders are asked to come back later."""
+    retention: Annotated[float, within("1h", "36500d")] | None = None
+    """How long Interactions and their records are kept after they ended (`30d`); for ever without it. What waits to be judged
+    or exported is kept until it is."""
 
 
 class Server(Section):

@@ -20,6 +20,7 @@ from sqlalchemy import Connection
 
 from otel_eval.interaction import Interaction
 from otel_eval.ledger.errors import LedgerError, LedgerUnavailable
+from otel_eval.ledger.expire import expire
 from otel_eval.ledger.grouping import Bill, Write, steps
 from otel_eval.ledger.ledger import Ledger
 from otel_eval.ledger.model import (
@@ -27,6 +28,7 @@ from otel_eval.ledger.model import (
     Batch,
     Change,
     Deleted,
+    Expired,
     OutboxEntry,
     Spending,
     Stored,
@@ -147,6 +149,20 @@ class AsyncLedger:
             )
         finally:
             self.changes += 1
+
+    async def expire(self, before_ns: int, *, after: tuple[int, str] | None = None) -> Expired:
+        """See :meth:`Ledger.expire`; between other writes, in the writer's thread."""
+        exporting = self.ledger.outbox
+        step: Expired = await self._write(
+            lambda connection: expire(connection, before_ns, after=after, exporting=exporting)
+        )
+        if step.deleted.interactions:
+            self.changes += 1
+        return step
+
+    async def vacate(self) -> None:
+        """See :meth:`Ledger.vacate`."""
+        await asyncio.to_thread(self.ledger.vacate)
 
     # Reading
 

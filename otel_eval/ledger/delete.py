@@ -21,7 +21,7 @@ def delete(database: Database, given: Mapping[str, Any]) -> Deleted:
         raise ValueError(f"delete by exactly one of {', '.join(given)}, not by {len(chosen)} of them")
     ((by, value),) = chosen.items()
     with database.writing() as connection:
-        deleted = _delete(connection, _with_nested(connection, _chosen(connection, by, value)))
+        deleted = remove(connection, _with_nested(connection, _chosen(connection, by, value)))
         if by in ("session", "before_ns"):
             deleted = _and_orphans(connection, by, value, deleted)
     database.vacate()
@@ -58,7 +58,8 @@ def _with_nested(connection: Connection, found: dict[str, str]) -> dict[str, str
     return found
 
 
-def _delete(connection: Connection, found: dict[str, str]) -> Deleted:
+def remove(connection: Connection, found: dict[str, str]) -> Deleted:
+    """Delete these Interactions (id to trace id) with all that is kept of them, inside the caller's transaction."""
     evaluations = 0
     for chunk in chunks(list(found)):
         of_these = records.c.canonical_id.in_(chunk)

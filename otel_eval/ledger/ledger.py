@@ -12,10 +12,12 @@ from otel_eval.interaction import Interaction
 from otel_eval.ledger import queues, read, write
 from otel_eval.ledger.database import Database
 from otel_eval.ledger.delete import delete
+from otel_eval.ledger.expire import expire
 from otel_eval.ledger.model import (
     Backlog,
     Batch,
     Deleted,
+    Expired,
     OutboxEntry,
     Spending,
     Stored,
@@ -177,6 +179,17 @@ class Ledger:
         """
         given = {"interaction": interaction, "session": session, "user": user, "before_ns": before_ns}
         return delete(self._database, given)
+
+    def expire(self, before_ns: int, *, after: tuple[int, str] | None = None) -> Expired:
+        """Let go of some of what ended before that time (Unix epoch) and is judged and exported, from ``after`` on.
+
+        Call it again from where it stopped, until it says that nothing is left, and :meth:`vacate` then.
+        """
+        return self.write(lambda connection: expire(connection, before_ns, after=after, exporting=self.outbox))
+
+    def vacate(self) -> None:
+        """Bring SQLite's write-ahead log into the file and empty it, so that what was deleted is in neither."""
+        self._database.vacate()
 
     # What waits for its turn
 

@@ -121,3 +121,13 @@ class Deleted:
     interactions: int = 0
     evaluations: int = 0
     trace_ids: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expired:
+    """What one step let go of. ``kept`` Interactions are old enough and not done with. ``after``: where the next one begins;
+    None after the last."""
+
+    deleted: Deleted = Deleted()
+    kept: int = 0
+    after: tuple[int, str] | None = None

@@ -39,6 +39,7 @@ from otel_eval.pipeline import Pipeline, Relay
 from otel_eval.pipeline.forgetting import Forgotten, Wanted, forget
 from otel_eval.server.control import answering
 from otel_eval.server.errors import ServerError
+from otel_eval.server.retention import Retention
 from otel_eval.server.sending import destinations_of, exporter_of, refuse_own_listeners
 from otel_eval.server.stages import Stages
 from otel_eval.server.storage import StorageError, loop_guard
@@ -153,6 +154,11 @@ async def judging(
             relay = Relay(journal=journal, deliver=forwarder.deliver, clock=clock, progress=pipeline.forwarded)
             await stack.enter_async_context(stages.running("forwarding", relay.run()))
         await stack.enter_async_context(_control(directory, ledger, journal, pipeline, relay))
+        if config.storage.retention is not None:
+            retention = Retention(
+                config.storage.retention, ledger=ledger, journal=journal, clock=clock, recorder=recorder
+            )
+            await stack.enter_async_context(stages.running("retention", retention.run()))
         yield Judging(
             journal=journal,
             ledger=ledger,

@@ -47,7 +47,7 @@ MISTAKES = [
         "server, storage, ledger, loop_guard, completion, dispatch, emit, redaction, judges, judge_models, roles, evaluators"),
     (binding("sample_ratio: 1"), f"4: evaluators.e.agents.a.sample_ratio: unknown key; did you mean 'sampling_ratio'? allowed: {BINDING_KEYS}"),
     (on("sampling_ratio: 0.5"), "4: evaluators.e.sampling_ratio: unknown key here: it belongs to an entry of agents or agent_roles"),
-    ("storage: {x: 1}", "1: storage.x: unknown key; allowed: directory, max_journal_bytes"),
+    ("storage: {x: 1}", "1: storage.x: unknown key; allowed: directory, max_journal_bytes, retention"),
     ("storage:\n  directory: a\n  directory: b", "3: storage.directory: the key occurs twice: first in line 2"),
     ("- a list", "1: the file is a mapping of sections; found something else"),
     ("a: 1\nb: \0", "2: not YAML: U+0000 cannot stand in it"),
@@ -94,6 +94,9 @@ MISTAKES = [
     ("storage: {max_journal_bytes: 5}", "1: storage.max_journal_bytes: found 5; allowed: a whole number from 1048576 to 1125899906842624"),
     ("redaction: {patterns: {E-Mail: x}}", "1: redaction.patterns.E-Mail: found that key; allowed: a name of lower-case letters, digits and underscores"),
     ("redaction: {patterns: {order: 'o*'}}", "1: redaction.patterns.order: found 'o*'; allowed: a regular expression that does not match nothing at all: its marker would stand everywhere"),
+    ("storage: {retention: 30}", "1: storage.retention: found 30; allowed: a duration with its unit, as 250ms, 2s or 10m"),
+    ("storage: {retention: 1h}", "1: storage.retention: is longer than completion.max_age and completion.late_window together, which are 1h15m: until then late spans still belong to an Interaction"),
+    ("completion: {late_window: 2d}\nstorage: {retention: 2d}", "2: storage.retention: is longer than completion.max_age and completion.late_window together, which are 2d1h: until then late spans still belong to an Interaction"),
     # listeners and endpoints
     ("receivers: {otlp: {grpc: {endpoint: 4317}}}", "1: receivers.otlp.grpc.endpoint: found 4317; allowed: host:port to listen on, as 127.0.0.1:4317 (0.0.0.0 for all interfaces, port 0 for any free one)"),
     ("receivers: {otlp: {http: {endpoint: 'http://a:1'}}}", "1: receivers.otlp.http.endpoint: found 'http://a:1'; allowed: host:port to listen on, as 127.0.0.1:4317 (0.0.0.0 for all interfaces, port 0 for any free one)"),

@@ -142,6 +142,16 @@ def test_deleting_races_storing(ledger):
     race(ledger)
 
 
+def test_what_is_older_than_it_is_kept_goes(ledger):
+    """The same rules as on SQLite: what waits or is not exported yet stays."""
+    old, held, young = (interaction(started_ns=0, seconds=seconds) for seconds in (1, 1, 100))
+    ledger.commit(Batch(interactions=tuple(stored(one) for one in (old, held, young))))
+    ledger.finish([evaluation_record(held)])
+    step = ledger.expire(50_000_000_000)
+    assert (step.deleted.interactions, step.kept, step.after) == (1, 1, None)
+    assert {one.id for one in ledger.interactions()} == {held.id, young.id}
+
+
 def test_a_newer_format_refuses_to_open(server, ledger):
     """As on SQLite; the version is in the database."""
     ledger.write(lambda connection: connection.exec_driver_sql("UPDATE ledger_format SET version = 99"))

@@ -21,6 +21,7 @@ from bench.exact import Completed, Took, interactions
 from bench.neighbours import Neighbours, neighbours
 from otel_eval.clock import SystemClock
 from otel_eval.config import Config, build_evaluators, build_judges, parse
+from otel_eval.config.build import redaction
 from otel_eval.dispatch import Dispatcher
 from otel_eval.emit.emission import Emission, EmissionSettings
 from otel_eval.emit.settings import ExporterSettings
@@ -60,7 +61,7 @@ async def ours(completed: Sequence[Completed], around: Neighbours) -> Took:
 
     with tempfile.TemporaryDirectory(prefix="otel-eval-bench-") as directory:
         settings = EmissionSettings(exporter=ExporterSettings(endpoint=around.collector), instance="bench")
-        emission = Emission(settings, guard=guard, environ={})
+        emission = Emission(settings, guard=guard, redact=redaction(config).text, environ={})
         async with (
             await AsyncLedger.open(f"sqlite:///{Path(directory) / 'ledger.db'}") as ledger,
             emission.running(ledger, clock),

@@ -27,6 +27,19 @@ BAGGAGE_KEY = "otel_eval.evaluation"
 """Baggage on judge calls: the evaluation id. Instrumentations that copy baggage to attributes mark their spans with it."""
 
 _FINGERPRINT = re.compile(r"oe-([0-9a-f]{16})-([0-9a-f]{32})")
+_MARK = re.compile(r"\n\n\(request oe-[0-9a-f]{16}-[0-9a-f]{32}\)")
+_MARK_LENGTH = len(f"\n\n(request oe-{'0' * 16}-{'0' * 32})")
+
+
+def marked(system: str, fingerprint: str) -> str:
+    """A judge's system message with the mark of one evaluation at its end."""
+    return f"{system}\n\n(request {fingerprint})"
+
+
+def parted(system: str) -> tuple[str, str]:
+    """A system message in two: what all calls of a judge share, and the mark, which is empty where there is none."""
+    shared, mark = system[:-_MARK_LENGTH], system[-_MARK_LENGTH:]
+    return (shared, mark) if _MARK.fullmatch(mark) else (system, "")
 
 
 class LoopGuard:

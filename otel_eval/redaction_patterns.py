@@ -48,7 +48,7 @@ class Pattern:
     """What one type of secret looks like; ``confirms`` decides what a regular expression cannot (a check digit).
 
     Where the expression has a group ``secret``, that part alone is replaced. Every match has at least so many ``digits``,
-    with ``run`` a long run, and one of the ``hints`` where there are some.
+    with ``run`` a long run, and one of the ``hints`` where there are some; in any case where they are ``folded``.
     """
 
     kind: str
@@ -57,6 +57,7 @@ class Pattern:
     digits: int = 0
     run: bool = False
     hints: tuple[str, ...] = ()
+    folded: bool = False
 
     def redact(self, text: str, seen: Traits) -> str:
         """The text with a marker in place of every match."""
@@ -65,8 +66,9 @@ class Pattern:
     def _may_match(self, text: str, seen: Traits) -> bool:
         if seen.digits < self.digits or (self.run and not seen.run):
             return False
+        searched = text.casefold() if self.folded else text
         for hint in self.hints:  # a loop, since any() with a generator takes longer than the search
-            if hint in text:
+            if hint in searched:
                 return True
         return not self.hints
 
@@ -154,7 +156,14 @@ _SPACING = r"[ \u00a0\u202f().\-\u2010-\u2015/]"
 BUILTIN: tuple[Pattern | Numbers, ...] = (
     Pattern(API_KEY, re.compile(_KEY_BLOCK, re.VERBOSE | re.DOTALL), hints=("-----BEGIN",)),
     Pattern(API_KEY, re.compile(_KEYS, re.VERBOSE), run=True, hints=_KEY_HINTS),
-    Pattern(API_KEY, re.compile(_ASSIGNED, re.VERBOSE | re.IGNORECASE), run=True, digits=1),
+    Pattern(
+        API_KEY,
+        re.compile(_ASSIGNED, re.VERBOSE | re.IGNORECASE),
+        digits=1,
+        run=True,
+        hints=("bearer", "basic", "key", "token", "secret", "pass"),
+        folded=True,
+    ),
     Pattern(API_KEY, re.compile(_IN_ADDRESS), hints=("://",)),
     Pattern(
         EMAIL,
@@ -165,7 +174,7 @@ BUILTIN: tuple[Pattern | Numbers, ...] = (
         ),
         hints=("@", "＠", "%40"),
     ),
-    Numbers(IBAN, ibans, re.compile(r"[A-Za-z]{2}[0-9]{2}"), digits=2),
+    Numbers(IBAN, ibans, re.compile(r"[0-9]{2}(?<=[A-Za-z]{2}[0-9]{2})"), digits=2),  # the digits first: they are rare
     Numbers(PAYMENT_CARD, cards, re.compile(r"\d(?:\D{0,3}\d){12}"), digits=13),
     Pattern(
         PHONE,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from otel_eval.loop_guard import LoopGuard
+from otel_eval.loop_guard import LoopGuard, marked, parted
 
 GUARD = LoopGuard(b"k" * 32)
 OTHER = LoopGuard(b"o" * 32)
@@ -63,3 +63,12 @@ def test_a_short_key_is_refused() -> None:
     """A key that could be guessed is no key."""
     with pytest.raises(ValueError, match="at least 16 bytes"):
         LoopGuard(b"short")
+
+
+def test_a_system_message_parts_from_its_mark() -> None:
+    """Only from a mark of our form at its very end; together both parts are the whole."""
+    message = marked("You judge.", GUARD.fingerprint("e"))
+    shared, mark = parted(message)
+    assert (shared, shared + mark, GUARD.owns_text(mark)) == ("You judge.", message, True)
+    for other in ("You judge.", "", f"{message}!", "You judge.\n\n(request oe-12)"):
+        assert parted(other) == (other, "")

@@ -6,12 +6,14 @@ named ``otel_eval.*`` and described in docs/telemetry.md.
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from otel_eval.loop_guard import parted
 from otel_eval.outcome import AttributeValue, Errored, Evaluation, Passed, describe
 from otel_eval.record import EvaluationRecord, JudgeCall
 
@@ -42,6 +44,18 @@ class Wording:
     def text(self, text: str | None) -> str | None:
         """The text as it may leave, or None."""
         return encodable(self.redact(text)) if self.content and text is not None else None
+
+    def system(self, message: str | None) -> str | None:
+        """A judge's system message: redacted once for all calls that share it, since it is long and comes with each."""
+        if message is None or not self.content:
+            return None
+        shared, mark = parted(message)
+        return _redacted(self.redact, shared) + mark
+
+
+@functools.lru_cache(maxsize=64)
+def _redacted(redact: Callable[[str], str], text: str) -> str:
+    return encodable(redact(text))
 
 
 def evaluation_attributes(record: EvaluationRecord, response_id: str | None, wording: Wording) -> Attributes:
@@ -110,7 +124,7 @@ def judge_attributes(call: JudgeCall, wording: Wording) -> Attributes:
         "gen_ai.usage.output_tokens": call.output_tokens,
         "otel_eval.judge.cost_usd": call.cost_usd,
         "error.type": None if call.error is None else error_type(call.error),
-        "gen_ai.system_instructions": _parts(wording.text(call.system_message)),
+        "gen_ai.system_instructions": _parts(wording.system(call.system_message)),
         "gen_ai.input.messages": _message("user", wording.text(call.user_message)),
         "gen_ai.output.messages": _message("assistant", wording.text(call.answer), finish_reason="stop"),
     }

@@ -155,6 +155,14 @@ class Budget:
         finally:
             self._under_way = Spent(self._under_way.usd - expected.usd, self._under_way.tokens - expected.tokens)
 
+    async def is_spent(self, now_ns: int) -> bool:
+        """Whether the day's budget is used up, calls under way not included, as the store said within the last second."""
+        if not self.limited:
+            return False
+        known = await self._spent(utc_day(now_ns), now_ns)
+        usd, tokens = self._settings.daily_budget_usd, self._settings.daily_budget_tokens
+        return (usd is not None and known.usd >= usd) or (tokens is not None and known.tokens >= tokens)
+
     async def check(self, now_ns: int) -> None:
         """Raises BudgetSpent where nothing is left of the day's budget, calls under way included."""
         if not self.limited:

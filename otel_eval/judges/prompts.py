@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from otel_eval.loop_guard import marked
+
 DEFAULT_SYSTEM_MESSAGE = """\
 You judge whether the reply of an AI agent meets one stated criterion.
 
@@ -48,4 +50,4 @@ def label_schema(labels: tuple[str, ...]) -> dict[str, object]:
 def with_format(system: str, reply_format: str, fingerprint: str | None = None) -> str:
     """A system message that ends with the reply format, and with the loop guard's mark where there is one."""
     whole = f"{system.strip()}\n\n{reply_format}"
-    return whole if fingerprint is None else f"{whole}\n\n(request {fingerprint})"
+    return whole if fingerprint is None else marked(whole, fingerprint)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import weakref
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -23,6 +24,8 @@ from otel_eval.judges.settings import JudgeModelSettings
 from otel_eval.loop_guard import BAGGAGE_KEY, LoopGuard
 from otel_eval.record import JudgeCall
 from otel_eval.redaction import Redaction
+
+log = logging.getLogger(__name__)
 
 Read = TypeVar("Read")
 
@@ -129,6 +132,18 @@ class Judges:
             if answer.cut:
                 raise UnusableAnswer("the answer was cut by its token limit, also with more room") from error
             raise
+
+    async def budget_spent(self, model: str) -> bool:
+        """Whether that model's budget of the day (UTC) is used up, so that judges ask it in vain until midnight.
+
+        False where that is not known: it has none, a function answers for it, or the budget's store does not answer.
+        """
+        try:
+            budget = self._client(model, None, None).budget
+            return budget is not None and await budget.is_spent(self._clock.now_ns())
+        except Exception as error:  # noqa: BLE001 - whatever the store raises: the call itself finds out, and says so
+            log.debug("the budget of %s cannot be read: %s", model, error)
+            return False
 
     async def aclose(self) -> None:
         """Close the connections to models. The registry can be used again; it opens new ones."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 
 import pytest
@@ -13,6 +14,7 @@ from otel_eval.emit.attributes import Wording
 from otel_eval.emit.placement import CHILD_WITHIN_NS
 from otel_eval.emit.verdicts import Verdicts
 from otel_eval.ledger import OutboxEntry
+from otel_eval.loop_guard import marked
 from otel_eval.outcome import Cause, Errored, Failed, Inconclusive, Passed
 from otel_eval.record import JudgeCall, Origin
 from otel_eval.testing.interactions import interaction
@@ -244,6 +246,25 @@ def test_texts_are_redacted_before_they_leave(guard):
         sent = str(encode_spans(verdicts.spans([one]))) + str(encode_logs(verdicts.events([one])))
         assert "4111" not in sent
         assert "[CARD]" in sent
+
+
+def test_a_system_message_is_redacted_and_keeps_its_mark(guard):
+    """What its calls share is redacted once; the loop guard's mark behind it stays as it is."""
+    mark = guard.fingerprint("e")
+    call = dataclasses.replace(CALL, system_message=marked("Mind card 4111.", mark))
+    redacted: list[str] = []
+
+    def redact(text: str) -> str:
+        redacted.append(text)
+        return text.replace("4111", "[CARD]")
+
+    verdicts = Verdicts(guard=guard, resource=Resource({}), wording=Wording(redact=redact))
+    for _ in range(3):
+        _, (sent,) = span_and_calls(verdicts, entry(judge_calls=(call,)))
+        assert json.loads(sent.attributes["gen_ai.system_instructions"])[0]["content"] == marked(
+            "Mind card [CARD].", mark
+        )
+    assert redacted.count("Mind card 4111.") == 1
 
 
 def test_without_content_no_text_leaves(guard):

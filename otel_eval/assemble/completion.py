@@ -27,7 +27,7 @@ from __future__ import annotations
 
 import heapq
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from otel_eval.assemble.assembler import assemble_nodes
@@ -158,7 +158,7 @@ class Completion:
         group = self._groups.get(trace_id)
         if group is None:
             return False
-        self._close(group, trace_id, _Found())
+        self._close(group, (trace_id,), _Found())
         if not group.trace_ids:
             group.scheduled = None
         return True
@@ -234,8 +234,7 @@ class Completion:
                 deadlines.append(deadline)
                 open_traces.add(trace_id)
         self._note_aliases(group, interactions, found)
-        for trace_id in sorted(group.trace_ids - open_traces):
-            self._close(group, trace_id, found)
+        self._close(group, sorted(group.trace_ids - open_traces), found)
         if deadlines:
             self._schedule(group, max(min(deadlines), now + max(self._settings.settle / 4, _pause(group))))
 
@@ -265,23 +264,25 @@ class Completion:
                 found.aliases[old] = new
                 del group.told[old]
 
-    def _close(self, group: Group, trace_id: str, found: _Found) -> None:
-        nodes, notes, told, keys = group.take_out(trace_id)
-        del self._groups[trace_id]
+    def _close(self, group: Group, trace_ids: Collection[str], found: _Found) -> None:
+        if not trace_ids:
+            return
+        taken, keys = group.take_out(trace_ids)
         for key in keys:
             if self._tied.get(key) is group:
                 del self._tied[key]
-        if notes or any(node.facts is not None for node in nodes):
-            found.closed.append(Closed(trace_id=trace_id, nodes=nodes, notes=notes, told=told))
-        else:
-            found.closed.append(Closed(trace_id=trace_id))
+        for trace_id, (nodes, notes, told) in taken.items():
+            del self._groups[trace_id]
+            if notes or any(node.facts is not None for node in nodes):
+                found.closed.append(Closed(trace_id=trace_id, nodes=tuple(nodes), notes=tuple(notes), told=told))
+            else:
+                found.closed.append(Closed(trace_id=trace_id))
 
     def _give_up(self, group: Group, error: Exception, found: _Found) -> None:
         trace_ids = frozenset(group.trace_ids)
         found.broken.append(Broken(trace_ids=trace_ids, spans=len(group.nodes), error=error))
-        for trace_id in sorted(trace_ids):
-            self._close(group, trace_id, _Found())
-            found.closed.append(Closed(trace_id=trace_id))
+        self._close(group, sorted(trace_ids), _Found())
+        found.closed.extend(Closed(trace_id=trace_id) for trace_id in sorted(trace_ids))
 
     # Parents that never come
 

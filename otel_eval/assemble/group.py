@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from otel_eval.assemble.nodes import Node, collect
 from otel_eval.assemble.ties import ties
@@ -33,6 +33,14 @@ class Standing:
     waits_for_outer: bool
     parent_missing: bool
     one_resource: bool
+
+
+class Taken(NamedTuple):
+    """What a group had of one trace; ``told``: the Interactions that it gave, with their digests."""
+
+    nodes: list[Node]
+    notes: list[Note]
+    told: dict[str, str]
 
 
 class Group:
@@ -107,22 +115,30 @@ class Group:
         other.trace_ids = set()
         other.scheduled = None
 
-    def take_out(self, trace_id: str) -> tuple[tuple[Node, ...], tuple[Note, ...], dict[str, str], set[str]]:
-        """Remove a trace: its nodes, its notes, what it told, and the ties that only it had."""
-        self.trace_ids.discard(trace_id)
-        self._bus_opened.pop(trace_id, None)
-        nodes = tuple(node for node in self.nodes.values() if node.trace_id == trace_id)
-        notes = tuple(note for note in self.notes.values() if note.trace_id == trace_id)
-        self.nodes = {key: node for key, node in self.nodes.items() if key[0] != trace_id}
-        self.notes = {key: note for key, note in self.notes.items() if key[0][0] != trace_id}
-        self._notes_of = {key: said for key, said in self._notes_of.items() if key[0] != trace_id}
-        self._arrived = {key: when for key, when in self._arrived.items() if key[0] != trace_id}
-        told = {name: digest for name, digest in self.told.items() if name.startswith(trace_id)}
-        self.told = {name: digest for name, digest in self.told.items() if name not in told}
-        self._trees.pop(trace_id, None)
+    def take_out(self, trace_ids: Collection[str]) -> tuple[dict[str, Taken], set[str]]:
+        """Remove traces, all at once, since a group may have thousands: what each was, and the ties that only they had."""
+        taken = {trace_id: Taken([], [], {}) for trace_id in trace_ids}
+        for key, node in self.nodes.items():
+            if key[0] in taken:
+                taken[key[0]].nodes.append(node)
+        for note in self.notes.values():
+            if note.trace_id in taken:
+                taken[note.trace_id].notes.append(note)
+        for name, digest in self.told.items():
+            if (trace_id := name.partition("-")[0]) in taken:
+                taken[trace_id].told[name] = digest
+        self.trace_ids -= taken.keys()
+        for trace_id in taken:
+            self._bus_opened.pop(trace_id, None)
+            self._trees.pop(trace_id, None)
+        self.nodes = {key: node for key, node in self.nodes.items() if key[0] not in taken}
+        self.notes = {key: note for key, note in self.notes.items() if key[0][0] not in taken}
+        self._notes_of = {key: said for key, said in self._notes_of.items() if key[0] not in taken}
+        self._arrived = {key: when for key, when in self._arrived.items() if key[0] not in taken}
+        self.told = {name: digest for name, digest in self.told.items() if name.partition("-")[0] not in taken}
         left = {tie for key in self.nodes for tie in self.ties_of(key)} if self.trace_ids else set()
         gone, self.tie_keys = self.tie_keys - left, left
-        return nodes, notes, told, gone
+        return taken, gone
 
     @property
     def on_bus(self) -> frozenset[str]:

@@ -29,7 +29,7 @@ REJECTED: Values = ("otel_eval.reason", ("partial_success", "refused", "unknown_
 REFUSALS = (
     "malformed", "wrong_signal", "too_large", "unsupported", "unauthenticated", "journal_full", "overloaded", "storage",
 )  # fmt: skip
-DISPOSITIONS = ("evaluated", "not bound", "incomplete", "failed", "sampled out", "dropped")
+DISPOSITIONS = ("evaluated", "budget", "sampled out", "failed", "incomplete", "dropped", "not bound")
 OF_OTHERS = (
     "gen_ai.agent.name",
     "gen_ai.evaluation.name",

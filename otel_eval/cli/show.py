@@ -54,18 +54,25 @@ def show(
         except KeyError as error:
             raise fail(f"no Interaction {id} in the ledger", NOT_FOUND) from error
         records = store.evaluations(interaction.id)
+        waiting = sorted(each.evaluator for each in store.waiting(interaction_id=interaction.id))
     if format is not Format.TABLE:
         whole = {"interaction": to_json(interaction), "evaluations": [to_line(record) for record in records]}
+        whole["waiting"] = waiting
         print_json([whole], format, sys.stdout)
         return
     redaction = Redaction(settings.redaction.builtin, dict(settings.redaction.patterns))
-    write(interaction, records, redaction, settings.judges.max_input_chars, sys.stdout)
+    write(interaction, records, redaction, settings.judges.max_input_chars, sys.stdout, waiting)
 
 
 def write(
-    interaction: Interaction, records: Sequence[EvaluationRecord], redaction: Redaction, max_chars: int, out: TextIO
+    interaction: Interaction,
+    records: Sequence[EvaluationRecord],
+    redaction: Redaction,
+    max_chars: int,
+    out: TextIO,
+    waiting: Sequence[str] = (),
 ) -> None:
-    """Print it for people: who and when, the evidence, the gaps, the records with the judge's calls."""
+    """Print it for people: who and when, the evidence, the gaps, the records with the judge's calls, what still waits."""
     evidence, cut = prepare(interaction, redaction, max_chars)
     sections = [
         "\n".join(_facts(evidence)),
@@ -75,6 +82,8 @@ def write(
     if cut:
         sections.append(f"Cut to the judge's {max_chars} characters: {', '.join(cut)}")
     sections += ["\n".join(_gaps(interaction)), "\n".join(_records(records, redaction))]
+    if waiting:
+        sections.append(f"Waiting to be judged by: {', '.join(waiting)}")
     out.write(printable("\n\n".join(section for section in sections if section)) + "\n")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -15,10 +15,12 @@ from otel_eval.dispatch.feedback import Feedback
 from otel_eval.dispatch.plan import Planned
 from otel_eval.identity import evaluation_id
 from otel_eval.interaction import Interaction
+from otel_eval.judges import Judges
 from otel_eval.ledger import AsyncLedger, Batch, StoredInteraction, WaitingEvaluation
 from otel_eval.loop_guard import LoopGuard
 from otel_eval.record import EvaluationRecord, Origin
 
+_JUDGED = (Reason.EVALUATED, Reason.BUDGET_SPENT)
 _YIELD_EVERY = 64
 """Interactions after which the event loop gets its turn."""
 
@@ -80,6 +82,7 @@ class Accepting:
         guard: LoopGuard,
         ledger: AsyncLedger,
         clock: Clock,
+        judges: Judges | None = None,
     ) -> None:
         self._bindings = bindings
         self._planned = planned
@@ -88,6 +91,7 @@ class Accepting:
         self._guard = guard
         self._ledger = ledger
         self._clock = clock
+        self._judges = judges
 
     async def take(self, completed: Sequence[Completed]) -> Intake:
         """Decide what is new in the batch. What the ledger has already, by its digest, is left out."""
@@ -121,10 +125,11 @@ class Accepting:
         interaction = stored.interaction
         decisions = self._without_loops(intake, interaction, self._bindings.decide(interaction))
         standing = await self._standing(stored, decisions)
+        decisions = await self._with_budgets(decisions, standing)
         records, queued = [], []
         for decision in decisions:
             planned = self._planned.get(decision.evaluator)
-            if decision.reason is not Reason.EVALUATED or planned is None or decision.evaluator in standing:
+            if decision.reason not in _JUDGED or planned is None or decision.evaluator in standing:
                 continue
             waiting = self._waiting(decision.evaluator, planned, stored)
             if planned.inline:
@@ -152,6 +157,29 @@ class Accepting:
         return tuple(
             replace(each, reason=Reason.STOPPED)
             if each.evaluator in judging and self._feedback.stopped(each.evaluator, interaction.agent)
+            else each
+            for each in decisions
+        )
+
+    async def _with_budgets(self, decisions: tuple[Decision, ...], standing: Collection[str]) -> tuple[Decision, ...]:
+        """The decisions, told apart where a budget of today is spent: those evaluations end without a verdict."""
+        if self._judges is None:
+            return decisions
+        asked = {
+            model
+            for each in decisions
+            if self._asks_judge(each)
+            and each.evaluator not in standing
+            and (model := self._planned[each.evaluator].judge_model) is not None
+        }
+        spent = {model for model in asked if await self._judges.budget_spent(model)}
+        if not spent:
+            return decisions
+        return tuple(
+            replace(each, reason=Reason.BUDGET_SPENT)
+            if self._asks_judge(each)
+            and each.evaluator not in standing
+            and self._planned[each.evaluator].judge_model in spent
             else each
             for each in decisions
         )

@@ -29,6 +29,9 @@ class Reason(StrEnum):
     INCOMPLETE = "incomplete"
     FAILED = "failed"
     SAMPLED_OUT = "sampled out"
+    BUDGET_SPENT = "budget spent"
+    """The judge's model may cost no more today: the evaluation is made, and ends inconclusive. The dispatcher says so, which
+    knows budgets; bindings do not."""
     STOPPED = "stopped"
     """The agent's traffic turned out to be our own judge's calls."""
 
@@ -44,6 +47,7 @@ class Decision:
 
 _DISPOSITIONS = {
     Reason.EVALUATED: "evaluated",
+    Reason.BUDGET_SPENT: "budget",
     Reason.SAMPLED_OUT: "sampled out",
     Reason.FAILED: "failed",
     Reason.INCOMPLETE: "incomplete",

@@ -67,6 +67,7 @@ class Dispatcher:
             guard=guard,
             ledger=ledger,
             clock=clock,
+            judges=judges,
         )
         self._workers = Workers(
             planned=self._planned,

@@ -22,14 +22,16 @@ class Planned:
 
     ``lane`` is the queue it waits in: one for each judge model, so that a model that is down holds up nobody else, and
     one for each custom evaluator. ``inline``: it runs when its Interaction is accepted. ``reads_evidence_alone``: it sees
-    what a judge is shown and nothing else, so its verdict stands while that stays the same. ``version`` is the evaluator's,
-    which may take a digest of its whole definition to tell.
+    what a judge is shown and nothing else, so its verdict stands while that stays the same. ``judge_model`` is the name of
+    the model that it asks, None where it asks none or only it knows which. ``version`` is the evaluator's, which may take a
+    digest of its whole definition to tell.
     """
 
     evaluator: Evaluator
     lane: str
     inline: bool
     reads_evidence_alone: bool
+    judge_model: str | None = None
     version: str = field(init=False)
 
     def __post_init__(self) -> None:
@@ -61,9 +63,12 @@ def plan(config: Config, evaluators: Mapping[str, Evaluator]) -> tuple[dict[str,
                 limit=_CUSTOM_CONCURRENCY, model=None if asked is None else _model_lane(config, asked).model
             )
         elif evaluator.asks_model:
-            lane = f"model:{entry.judge_model or 'default'}"
-            planned[name] = Planned(evaluator=evaluator, lane=lane, inline=False, reads_evidence_alone=True)
-            lanes[lane] = _model_lane(config, entry.judge_model or "default")
+            model = entry.judge_model or "default"
+            lane = f"model:{model}"
+            planned[name] = Planned(
+                evaluator=evaluator, lane=lane, inline=False, reads_evidence_alone=True, judge_model=model
+            )
+            lanes[lane] = _model_lane(config, model)
         else:
             planned[name] = Planned(evaluator=evaluator, lane=EXACT_LANE, inline=True, reads_evidence_alone=False)
     return planned, lanes

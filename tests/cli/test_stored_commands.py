@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from otel_eval.cli.main import app
 from otel_eval.interaction import Gap, GapKind
 from otel_eval.interaction_json import from_json
-from otel_eval.ledger import Batch, Ledger, StoredInteraction
+from otel_eval.ledger import Batch, Ledger, StoredInteraction, WaitingEvaluation
 from otel_eval.outcome import Errored, Failed, Inconclusive, Passed
 from otel_eval.record import JudgeCall, Origin
 from otel_eval.record_json import LINE_KEYS
@@ -151,6 +151,25 @@ def test_show_prints_what_the_judge_sees(run):
         "INCONCLUSIVE judge: no document",
     ):
         assert part in output
+
+
+def test_show_names_who_is_still_to_judge(run):
+    """So that nobody takes what waits for what was left out; for people and in JSON."""
+    assert "Waiting" not in run("show", ONE.id).output
+    with Ledger.open("sqlite:///otel-eval-data/ledger.db") as ledger:
+        ledger.commit(
+            Batch(
+                waiting=tuple(
+                    WaitingEvaluation(
+                        evaluation_id=name, interaction_id=ONE.id, evaluator=name, evaluator_version="1", check="judge"
+                    )
+                    for name in ("tone", "facts")
+                )
+            )
+        )
+    assert run("show", ONE.id).output.endswith("\n\nWaiting to be judged by: facts, tone\n")
+    (whole,) = lines(run("show", ONE.id, "--format", "jsonl"))
+    assert whole["waiting"] == ["facts", "tone"]
 
 
 def test_evidence_cannot_steer_the_terminal(run):

@@ -157,6 +157,8 @@ def test_a_sampling_group_samples_alike() -> None:
     ("reasons", "expected"),
     [
         ([Reason.NOT_BOUND, Reason.SAMPLED_OUT, Reason.EVALUATED], "evaluated"),
+        ([Reason.BUDGET_SPENT, Reason.EVALUATED], "evaluated"),
+        ([Reason.SAMPLED_OUT, Reason.BUDGET_SPENT], "budget"),
         ([Reason.FAILED, Reason.SAMPLED_OUT], "sampled out"),
         ([Reason.INCOMPLETE, Reason.FAILED], "failed"),
         ([Reason.DISABLED, Reason.INCOMPLETE], "incomplete"),

@@ -7,6 +7,7 @@ import json
 from otel_eval.config import build_evaluators, build_judges, parse
 from otel_eval.dispatch import Dispatcher
 from otel_eval.judges import JudgeUnavailable, ModelAnswer, ModelRequest
+from otel_eval.judges.budget import Spent, utc_day
 from otel_eval.ledger import AsyncLedger
 from otel_eval.outcome import Cause
 from otel_eval.testing.interactions import interaction
@@ -68,3 +69,66 @@ async def test_an_outage_of_one_model_leaves_the_others_alone(pipeline: Pipeline
     assert last.describe() == (
         "INCONCLUSIVE judge: the reply is kind: the judge's model was not available for 10m: HTTP 503: overloaded"
     )
+
+
+BUDGETED = """
+judge_models:
+  dear: {model: p/dear, daily_budget_tokens: 1000}
+  cheap: {model: p/cheap, daily_budget_tokens: 0}
+evaluators:
+  kind: {judge: {criterion: the reply is kind}, judge_model: dear, agents: ["*"]}
+  ok: {check: {reply_should_contain: delivered}, agents: [checked]}
+  never: {builtin: toxicity, judge_model: cheap, agents: [cheap]}
+"""
+
+
+async def test_what_a_spent_budget_keeps_from_being_judged_is_counted_so(pipeline: Pipeline) -> None:
+    """As long as nothing else judges it; the record says why, and the next day's Interactions are evaluated again."""
+    config = parse(BUDGETED, {})
+    ledger = await AsyncLedger.open(pipeline.url)
+    day = utc_day(pipeline.clock.now_ns())
+    await ledger.add("dear", day, 0.0, 1000)
+    judges = build_judges(config, clock=pipeline.clock, guard=GUARD, recorder=pipeline.counts, budget_store=ledger)
+    dispatcher = Dispatcher(
+        config=config, evaluators=build_evaluators(config), ledger=ledger, guard=GUARD, clock=pipeline.clock,
+        recorder=pipeline.counts, judges=judges,
+    )  # fmt: skip
+    with ledger.listening(pipeline.stored):
+        async with dispatcher:
+            alone, checked, cheap = await dispatcher.accept(
+                [arrived(interaction(agent=agent)) for agent in ("alone", "checked", "cheap")]
+            )
+            records = await pipeline.ended(5)
+    await ledger.close()
+    assert [each.disposition for each in (alone, checked, cheap)] == ["budget", "evaluated", "budget"]
+    assert pipeline.counts.by["otel_eval.interactions", "budget"] == 2
+    judged = {record.evaluator: record.outcome for record in records if record.evaluator != "ok"}
+    assert {outcome.cause for outcome in judged.values()} == {Cause.BUDGET_SPENT}  # type: ignore[union-attr]
+    assert "budget spent: dear may use 1000 tokens a day (UTC)" in judged["kind"].reason  # type: ignore[union-attr]
+
+
+class Unreadable:
+    """A budget store that is down."""
+
+    async def spent(self, model: str, day: str) -> Spent:
+        raise OSError("the disk is gone")
+
+    async def add(self, model: str, day: str, usd: float, tokens: int) -> None:
+        raise OSError("the disk is gone")
+
+
+async def test_with_what_is_left_of_a_budget_it_is_evaluated(pipeline: Pipeline) -> None:
+    """Yesterday's spending, a model without a budget and a store that cannot be read keep nobody from being judged."""
+    config = parse(BUDGETED, {})
+    ledger = await AsyncLedger.open(pipeline.url)
+    await ledger.add("dear", utc_day(pipeline.clock.now_ns() - 86_400 * 10**9), 0.0, 1000)
+    judges = build_judges(config, clock=pipeline.clock, budget_store=ledger)
+    assert not await judges.budget_spent("dear")
+    assert not await judges.budget_spent("p/unknown")
+    await ledger.add("dear", utc_day(pipeline.clock.now_ns()), 0.0, 1000)
+    pipeline.clock.advance(2)
+    assert await judges.budget_spent("dear")
+    await ledger.close()
+    unread = build_judges(config, budget_store=Unreadable())
+    given = build_judges(config, budget_store=ledger, complete=lambda system, user: "")
+    assert [await each.budget_spent("dear") for each in (unread, given)] == [False, False]

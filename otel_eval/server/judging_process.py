@@ -44,10 +44,8 @@ REFUSED = (ConfigError, ServerError, JournalError, LedgerError)
 
 
 def run(lifeline: Lifeline, journal: socket.socket) -> int:
-    """Run until told to stop; the exit status, which is the one that ``serve`` ends with for the same reason.
-
-    SIGTERM and SIGINT are blocked when it starts: they wait until there is somebody to take them.
-    """
+    """Run until told to stop; the exit status, which is the one that ``serve`` ends with for the same reason."""
+    _pass_signals_on(lifeline)
     begin = lifeline.next()
     assert isinstance(begin, Begin)
     watching = Watching() if begin.setup is None else begin.setup()
@@ -111,7 +109,14 @@ def _stop(lifeline: Lifeline, recorder: Recorder) -> asyncio.Event:
                 stop.set()
 
     lifeline.attend(take)
-    for number in STOPPING:
-        asyncio.get_running_loop().add_signal_handler(number, lifeline.send, StopAsked())
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPPING)
     return stop
+
+
+def _pass_signals_on(lifeline: Lifeline) -> None:
+    """What asks this process to stop asks the server to. Blocked until now, when there is somebody to take it.
+
+    Before any thread is started that may start processes: they would inherit what is blocked.
+    """
+    for number in STOPPING:
+        signal.signal(number, lambda *_: lifeline.send(StopAsked()))
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPPING)

@@ -18,6 +18,7 @@ import pytest
 
 from otel_eval.journal import JournalLocked
 from otel_eval.journal.lock import DirectoryLock
+from otel_eval.ledger import Ledger
 from otel_eval.testing.otlp import otlp_request
 from otel_eval.testing.sink import Sink
 from otel_eval.testing.spans import Tool, conversation
@@ -90,6 +91,25 @@ async def test_an_orphan_ends_also_while_it_is_busy(tmp_path: Path) -> None:
                 await asyncio.sleep(0.02)
         await server.kill()
         await gone(judging)
+
+
+async def test_what_an_evaluator_starts_can_be_stopped(tmp_path: Path) -> None:
+    """No signal is left blocked in the threads that evaluators run in: their own processes would inherit that."""
+    (tmp_path / "starting.py").write_text(
+        "import signal, otel_eval\n\n"
+        "@otel_eval.evaluator\n"
+        "def starting(interaction):\n"
+        "    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, [])\n"
+        "    return otel_eval.Failed(f'{blocked}') if blocked else otel_eval.Passed('none')\n"
+    )
+    config = write_config(tmp_path, evaluators={"starting": {"use": "starting:starting", "agents": ["*"]}})
+    body, interaction = whole()
+    async with serving(config, {"PYTHONPATH": str(tmp_path)}) as server:
+        await export(server, body)
+        await ended(tmp_path / "data" / "ledger.db", {interaction}, evaluators=3)
+    with Ledger.open(f"sqlite:///{tmp_path}/data/ledger.db", create=False) as ledger:
+        (record,) = (record for record in ledger.evaluations(interaction) if record.evaluator == "starting")
+    assert record.outcome.name == "passed", record.describe()
 
 
 async def _to_the_group(server: ServeProcess, number: signal.Signals) -> None:

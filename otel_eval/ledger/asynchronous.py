@@ -21,7 +21,7 @@ from sqlalchemy import Connection
 from otel_eval.interaction import Interaction
 from otel_eval.ledger.errors import LedgerError, LedgerUnavailable
 from otel_eval.ledger.expire import expire
-from otel_eval.ledger.grouping import Bill, Write, steps
+from otel_eval.ledger.grouping import Bill, Exported, Write, steps
 from otel_eval.ledger.ledger import Ledger
 from otel_eval.ledger.model import (
     Backlog,
@@ -35,8 +35,8 @@ from otel_eval.ledger.model import (
     StoredInteraction,
     WaitingEvaluation,
 )
-from otel_eval.ledger.queues import discard, mark_exported, postpone
-from otel_eval.ledger.write import Prepared, prepare
+from otel_eval.ledger.queues import discard, postpone
+from otel_eval.ledger.rows import Prepared, prepare
 from otel_eval.record import EvaluationRecord
 
 T = TypeVar("T")
@@ -123,8 +123,7 @@ class AsyncLedger:
 
     async def mark_exported(self, sequences: Iterable[int]) -> None:
         """See :meth:`Ledger.mark_exported`."""
-        done = tuple(sequences)
-        await self._write(lambda connection: mark_exported(connection, done))
+        await self._write(Exported(tuple(sequences)))
 
     async def add(self, model: str, day: str, usd: float, tokens: int) -> None:
         """See :meth:`Ledger.add`."""
@@ -271,10 +270,11 @@ class AsyncLedger:
         return group, False
 
     def _due(self, group: Sequence[Write], began: float) -> float:
-        """When the group is to be stored: ended evaluations at their pace, a bill with its record, all else at once."""
+        """When the group is to be stored: ended evaluations and exported ones at their pace, a bill with its record, all
+        else at once."""
         if all(isinstance(write.what, Bill) for write in group):
             return began + PACE_S
-        if all(write.of_records_alone or isinstance(write.what, Bill) for write in group):
+        if all(write.keeps_pace for write in group):
             return self._ended_at + PACE_S
         return began
 

@@ -14,8 +14,9 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from otel_eval.ledger.queues import add_spending
-from otel_eval.ledger.write import Prepared, commit, merged
+from otel_eval.ledger.queues import add_spending, mark_exported
+from otel_eval.ledger.rows import Prepared, merged
+from otel_eval.ledger.write import commit
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +30,20 @@ class Bill:
 
 
 @dataclass(frozen=True, slots=True)
+class Exported:
+    """Entries of the outbox that the endpoint took."""
+
+    sequences: tuple[int, ...]
+
+    def __call__(self, connection: Connection) -> None:
+        mark_exported(connection, self.sequences)
+
+
+@dataclass(frozen=True, slots=True)
 class Write:
     """What somebody wants written: a batch of rows, a bill, or any other change; ``future`` is told on ``loop``."""
 
-    what: Prepared | Bill | Callable[[Connection], Any]
+    what: Prepared | Bill | Exported | Callable[[Connection], Any]
     future: asyncio.Future[Any]
     loop: asyncio.AbstractEventLoop
 
@@ -43,6 +54,11 @@ class Write:
     @property
     def of_known(self) -> bool:
         return isinstance(self.what, Prepared) and self.what.batch.of_known
+
+    @property
+    def keeps_pace(self) -> bool:
+        """Whether it had better share a transaction that comes soon than have one of its own."""
+        return self.of_records_alone or isinstance(self.what, Bill | Exported)
 
     @property
     def of_records_alone(self) -> bool:

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from sqlalchemy import Connection
 
 from otel_eval.interaction import Interaction
-from otel_eval.ledger import queues, read, write
+from otel_eval.ledger import queues, read, rows, write
 from otel_eval.ledger.database import Database
 from otel_eval.ledger.delete import delete
 from otel_eval.ledger.expire import expire
@@ -154,7 +154,7 @@ class Ledger:
 
     def commit(self, batch: Batch) -> tuple[Stored, ...]:
         """Store the batch in one transaction; what became of each record, in the batch's order."""
-        prepared = write.prepare(batch)
+        prepared = rows.prepare(batch)
         return self.write(lambda connection: write.commit(connection, prepared, outbox=self.outbox))
 
     def finish(self, records: Sequence[EvaluationRecord], *, of_known: bool = False) -> tuple[Stored, ...]:

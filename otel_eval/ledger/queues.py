@@ -7,11 +7,11 @@ from collections.abc import Collection, Sequence
 from sqlalchemy import Connection, delete, func, select, tuple_, update
 
 from otel_eval import record_json
-from otel_eval.ledger import body
+from otel_eval.ledger import body, statements
 from otel_eval.ledger.model import Backlog, OutboxEntry, Spending, WaitingEvaluation
-from otel_eval.ledger.schema import budget, outbox, records
+from otel_eval.ledger.schema import outbox
 from otel_eval.ledger.schema import waiting as waiting_table
-from otel_eval.ledger.write import chunks, upsert
+from otel_eval.ledger.write import chunks
 from otel_eval.record import Origin
 
 
@@ -74,12 +74,6 @@ def discard(connection: Connection, evaluation_ids: Sequence[str]) -> None:
 
 def unexported(connection: Connection, limit: int) -> tuple[OutboxEntry, ...]:
     """The longest-waiting ones, in the order they were stored."""
-    query = (
-        select(outbox.c.sequence, outbox.c.interaction_ended_ns, outbox.c.response_id, records.c.body)
-        .join(records, records.c.id == outbox.c.evaluation_id)
-        .order_by(outbox.c.sequence)
-        .limit(limit)
-    )
     return tuple(
         OutboxEntry(
             sequence=row.sequence,
@@ -87,14 +81,14 @@ def unexported(connection: Connection, limit: int) -> tuple[OutboxEntry, ...]:
             interaction_ended_ns=row.interaction_ended_ns,
             response_id=row.response_id,
         )
-        for row in connection.execute(query)
+        for row in connection.execute(statements.UNEXPORTED, {"limit": limit})
     )
 
 
 def mark_exported(connection: Connection, sequences: Sequence[int]) -> None:
     """They are out: the outbox forgets them."""
     for chunk in chunks(sequences):
-        connection.execute(delete(outbox).where(outbox.c.sequence.in_(chunk)))
+        connection.execute(statements.EXPORTED, {"ids": chunk})
 
 
 def outbox_size(connection: Connection) -> int:
@@ -104,17 +98,11 @@ def outbox_size(connection: Connection) -> int:
 
 def spent(connection: Connection, model: str, day: str) -> Spending:
     """US dollars and tokens."""
-    row = connection.execute(
-        select(budget.c.usd, budget.c.tokens).where(budget.c.model == model, budget.c.day == day)
-    ).first()
+    row = connection.execute(statements.SPENT, {"model": model, "day": day}).first()
     return Spending() if row is None else Spending(row.usd, row.tokens)
 
 
 def add_spending(connection: Connection, model: str, day: str, usd: float, tokens: int) -> None:
     """One more call's cost."""
-    insert = upsert(connection, budget)
-    insert = insert.on_conflict_do_update(
-        index_elements=[budget.c.model, budget.c.day],
-        set_={"usd": budget.c.usd + insert.excluded.usd, "tokens": budget.c.tokens + insert.excluded.tokens},
-    )
-    connection.execute(insert, {"model": model, "day": day, "usd": usd, "tokens": tokens})
+    spending = {"model": model, "day": day, "usd": usd, "tokens": tokens}
+    connection.execute(statements.add_spending(connection.dialect.name), spending)

@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, Connection, Row, Select, and_, func, or_, 
 
 from otel_eval import interaction_json, record_json
 from otel_eval.interaction import Interaction
-from otel_eval.ledger import body
+from otel_eval.ledger import body, statements
 from otel_eval.ledger.database import Database
 from otel_eval.ledger.model import StoredInteraction
 from otel_eval.ledger.schema import interactions, records
@@ -39,10 +39,9 @@ def stored_interaction(connection: Connection, interaction_id: str) -> StoredInt
 def stored_interactions(connection: Connection, ids: Collection[str]) -> dict[str, StoredInteraction]:
     """The same for many, in one query; ids that are unknown are left out."""
     canonical = canonical_ids(connection, ids)
-    query = select(interactions.c.id, interactions.c.revision, interactions.c.digest, interactions.c.body)
     rows: dict[str, Any] = {}
     for chunk in chunks(sorted({*ids, *canonical.values()})):
-        rows |= {row.id: row for row in connection.execute(query.where(interactions.c.id.in_(chunk)))}
+        rows |= {row.id: row for row in connection.execute(statements.INTERACTIONS, {"ids": chunk})}
     found = {}
     for interaction_id in ids:
         row = rows.get(canonical.get(interaction_id, interaction_id)) or rows.get(interaction_id)

@@ -185,7 +185,7 @@ class Completion(Section):
     max_age: Period = 3600.0
     """The longest that an Interaction is kept open after its last activity."""
     late_window: Duration = 900.0
-    """How long late spans still make a new revision."""
+    """How long late spans still make a new revision; looked at once a minute, so up to a minute longer."""
 
 
 class Dispatch(Section):

@@ -155,7 +155,7 @@ class Server(Section):
 
     processes: Annotated[int, whole(1, 2)] = 2
     """`2`: one process takes telemetry in, a second one judges, so that a backlog does not slow the first down. `1`: one does
-    both, with some 60 MB of memory less."""
+    both, with some 40 MB of memory less."""
 
 
 class LoopGuard(Section):

@@ -30,8 +30,10 @@ SETTING = "telemetry: {enabled: true}"
 
 AGENTS = frozenset(f"agent.{method}{of}" for method in ("generate", "stream") for of in ("", "Legacy", "VNext"))
 MODEL = "workflow.executionWorkflow.step.llm-execution"
+STREAM = "mastra.stream"
 TOOL = "mastra.stream.toolCall"
 TOOL_STEP = "workflow.executionWorkflow.step.toolCallStep"
+_FAILED = "error"
 _LOOP = ("agentic-loop", "executionWorkflow")
 _TOO_DEEP = '"[MaxDepth]"'
 _NO_RESULT = ("[Not Serializable]", "[Telemetry Capture Error]")
@@ -41,6 +43,8 @@ def read(span: Span) -> Facts | None:
     """What the span says of an invocation, a model's call or a tool's; None for the plumbing."""
     if span.name == TOOL:
         return _tool(span)
+    if span.name == STREAM:
+        return _stream(span)
     if span.name == TOOL_STEP:
         return _tool_step(span)
     if span.name == MODEL:
@@ -155,7 +159,28 @@ def _payload(item: Any) -> Any:
 
 
 def _failure(span: Span, reason: object) -> Failure | None:
-    return failure_of(span) or (Failure(message="the finish reason is error") if reason == "error" else None)
+    return failure_of(span) or (Failure(message="the finish reason is error") if reason == _FAILED else None)
+
+
+def _stream(span: Span) -> Facts:
+    """The whole loop in one span, with what went in first and was said last; of a call that failed the span that stays.
+
+    The agent's ``stream`` never ends then, and until 0.16 the passes of the loop have no spans.
+    """
+    content = Content.of(span)
+    name = text(span.attributes.get("componentName"))
+    said, reason = (text(span.attributes.get(f"stream.response.{key}")) for key in ("text", "finishReason"))
+    return Facts(
+        kind=Kind.MODEL if reason == _FAILED else Kind.STEP,
+        agent=None if name in _LOOP else name,
+        input=content.messages("input", "stream.prompt.messages"),
+        reply=said,
+        model=text(span.attributes.get("aisdk.model.id")),
+        failure=_failure(span, reason),
+        control_flow=is_control_flow(span),
+        marks=content.marks,
+        setting=SETTING,
+    )
 
 
 def _model(span: Span) -> Facts:
@@ -168,7 +193,7 @@ def _model(span: Span) -> Facts:
     spoken = () if said is None else (Message(role="assistant", parts=(TextPart(text=said),)),)
     reason = text(_at(result, "stepResult").get("reason"))
     return Facts(
-        kind=Kind.MODEL,
+        kind=Kind.STEP if reason == _FAILED else Kind.MODEL,  # the stream's span tells of it
         input=_heard(_at(taken, "inputData", "messages")) or _heard(_at(result, "messages")) or None,
         output=(*spoken, *_calls(output.get("toolCalls"))) or None,
         system=_system(containers(_at(metadata, "request").get("body"))),
@@ -248,5 +273,5 @@ def _tool(span: Span) -> Facts:
 CONVENTION = Convention(
     name="mastra-telemetry",
     read=read,
-    prefixes=("agent.generate", "agent.stream", "stream.toolCall.", f"{MODEL}.", f"{TOOL_STEP}."),
+    prefixes=("agent.generate", "agent.stream", "stream.", f"{MODEL}.", f"{TOOL_STEP}."),
 )

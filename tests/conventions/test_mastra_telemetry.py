@@ -50,7 +50,13 @@ def test_an_invocation(name: str) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["agent.resolveModelConfig", "agent.convertTools", "mastra.generateId", "mastra.stream", "workflow.x.execute"],
+    [
+        "agent.resolveModelConfig",
+        "agent.convertTools",
+        "mastra.generateId",
+        "mastra.stream.aisdk.doStream",
+        "workflow.x.execute",
+    ],
 )
 def test_plumbing_is_ordinary(name: str) -> None:
     """Other methods, and the steps of the loop."""
@@ -227,11 +233,31 @@ def test_an_invocation_whose_span_does_not_wait_is_a_frame() -> None:
 def test_an_endpoint_that_fails() -> None:
     """The invocation has no result, and its last call says so."""
     run = method("agent.generate", "Hi")
-    call = method(MODEL, {}, result={"stepResult": {"reason": "error"}, "output": {"text": "", "toolCalls": []}})
-    call = span(MODEL, parent=run, attributes=call.attributes)
-    (found,) = assemble([run, call])
+    passed = method(MODEL, {}, result={"stepResult": {"reason": "error"}, "output": {"text": "", "toolCalls": []}})
+    failed = {
+        "componentName": "shop",
+        "aisdk.model.id": "gpt",
+        "stream.prompt.messages": json.dumps([{"role": "user", "content": [{"type": "text", "text": "Hi"}]}]),
+        "stream.response.finishReason": "error",
+        "stream.response.text": "",
+    }
+    spans = [
+        span(MODEL, parent=run, attributes=passed.attributes),
+        span("mastra.stream", parent=run, attributes=failed),
+    ]
+    (found,) = assemble([run, *spans])
     assert (found.agent, found.asked, found.reply) == ("shop", "Hi", None)
     assert found.failure == Failure(message="the finish reason is error")
+    assert [call.model for call in found.model_calls] == ["gpt"]
+    (alone,) = assemble(spans)  # of a stream that failed the agent's own span never ends
+    assert (alone.agent, alone.asked, alone.failure, alone.complete) == ("shop", "Hi", found.failure, False)
+
+
+def test_the_span_of_a_stream_is_a_step() -> None:
+    """It repeats what the agent's span and the passes of the loop say."""
+    attributes = {"componentName": "shop", "stream.response.finishReason": "stop", "stream.response.text": "Here."}
+    facts = read(span("mastra.stream", attributes=attributes))
+    assert (facts.kind, facts.reply, facts.failure) == (Kind.STEP, "Here.", None)
 
 
 @pytest.mark.parametrize(

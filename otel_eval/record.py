@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from otel_eval.interaction import Interaction
 from otel_eval.outcome import Outcome, describe
 
 
@@ -67,6 +68,47 @@ class EvaluationRecord:
     judge_calls: tuple[JudgeCall, ...] = ()
     started_ns: int = 0
     ended_ns: int = 0
+
+    @classmethod
+    def about(
+        cls,
+        interaction: Interaction,
+        *,
+        id: str,
+        evaluator: str,
+        evaluator_version: str,
+        check: str,
+        outcome: Outcome,
+        revision: int = 1,
+        attempt: int = 0,
+        origin: Origin = Origin.LIVE,
+        threshold: float | None = None,
+        judge_calls: tuple[JudgeCall, ...] = (),
+        started_ns: int = 0,
+        ended_ns: int = 0,
+    ) -> EvaluationRecord:
+        """A record with what it says of the Interaction taken from there."""
+        return cls(
+            id=id,
+            interaction_id=interaction.id,
+            trace_id=interaction.trace_id,
+            span_id=interaction.span_id,
+            agent=interaction.agent,
+            session=interaction.session,
+            evaluator=evaluator,
+            evaluator_version=evaluator_version,
+            check=check,
+            outcome=outcome,
+            revision=revision,
+            attempt=attempt,
+            origin=origin,
+            threshold=threshold,
+            service=interaction.service_name,
+            environment=interaction.environment,
+            judge_calls=judge_calls,
+            started_ns=started_ns,
+            ended_ns=ended_ns,
+        )
 
     def describe(self) -> str:
         """The record on one line, as :func:`otel_eval.outcome.describe` writes it."""

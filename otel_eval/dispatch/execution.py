@@ -6,6 +6,7 @@ import inspect
 from typing import Any
 
 from otel_eval.clock import Clock
+from otel_eval.dispatch.bindings import Bindings
 from otel_eval.evaluators.contract import EvaluationContext, Evaluator, run
 from otel_eval.interaction import Interaction
 from otel_eval.judges.errors import JudgeUnavailable
@@ -15,12 +16,15 @@ from otel_eval.record import EvaluationRecord, JudgeCall
 
 
 class Execution:
-    """Runs evaluators. ``judges`` and ``ledger`` are handed to them in their context."""
+    """Runs evaluators. ``judges`` and ``ledger`` are handed to them in their context, with what ``bindings`` say of them."""
 
-    def __init__(self, *, clock: Clock, judges: Any = None, ledger: Any = None) -> None:
+    def __init__(
+        self, *, clock: Clock, judges: Any = None, ledger: Any = None, bindings: Bindings | None = None
+    ) -> None:
         self._clock = clock
         self._judges = judges
         self._ledger = ledger
+        self._bindings = bindings
 
     async def inline(
         self, evaluator: Evaluator, interaction: Interaction, waiting: WaitingEvaluation
@@ -35,7 +39,8 @@ class Execution:
     ) -> EvaluationRecord:
         """The record of an evaluator that may ask a judge. Raises JudgeUnavailable where it had better be tried later."""
         started = self._clock.now_ns()
-        context = self._context(waiting)
+        binding = None if self._bindings is None else self._bindings.entry(waiting.evaluator, interaction)
+        context = self._context(waiting, binding)
         watched = _Watched(evaluator)
         outcome = await run(watched, interaction, context)
         if watched.unavailable is not None:
@@ -56,13 +61,9 @@ class Execution:
     ) -> EvaluationRecord:
         """An outcome as the record of what waited."""
         now = self._clock.now_ns()
-        return EvaluationRecord(
+        return EvaluationRecord.about(
+            interaction,
             id=waiting.evaluation_id,
-            interaction_id=interaction.id,
-            trace_id=interaction.trace_id,
-            span_id=interaction.span_id,
-            agent=interaction.agent,
-            session=interaction.session,
             evaluator=waiting.evaluator,
             evaluator_version=waiting.evaluator_version,
             check=waiting.check,
@@ -71,17 +72,16 @@ class Execution:
             attempt=waiting.attempt,
             origin=waiting.origin,
             threshold=evaluator.threshold,
-            service=interaction.service_name,
-            environment=interaction.environment,
             judge_calls=judge_calls,
             started_ns=now if started_ns is None else started_ns,
             ended_ns=now,
         )
 
-    def _context(self, waiting: WaitingEvaluation) -> EvaluationContext:
+    def _context(self, waiting: WaitingEvaluation, binding: str | None = None) -> EvaluationContext:
         return EvaluationContext(
             evaluation_id=waiting.evaluation_id,
             evaluator_id=waiting.evaluator,
+            binding=binding,
             origin=waiting.origin,
             judges=self._judges,
             ledger=self._ledger,

@@ -68,27 +68,22 @@ async def _record(
     context = EvaluationContext(
         evaluation_id=record_id,
         evaluator_id=evaluator.id,
+        binding=None if configured.bindings is None else configured.bindings.entry(evaluator.id, interaction),
         origin=Origin.OFFLINE,
         judges=configured.judges,
         timeout=configured.evaluator_timeout,
     )
     started_ns = time.time_ns()
     outcome = await run(isolation.of(evaluator), interaction, context)
-    return EvaluationRecord(
+    return EvaluationRecord.about(
+        interaction,
         id=record_id,
-        interaction_id=interaction.id,
-        trace_id=interaction.trace_id,
-        span_id=interaction.span_id,
-        agent=interaction.agent,
-        session=interaction.session,
         evaluator=evaluator.id,
         evaluator_version=evaluator.version,
         check=evaluator.check,
         outcome=outcome,
         origin=Origin.OFFLINE,
         threshold=evaluator.threshold,
-        service=interaction.service_name,
-        environment=interaction.environment,
         judge_calls=tuple(context.judge_calls),
         started_ns=started_ns,
         ended_ns=time.time_ns(),

@@ -273,5 +273,5 @@ def _tool(span: Span) -> Facts:
 CONVENTION = Convention(
     name="mastra-telemetry",
     read=read,
-    prefixes=("agent.generate", "agent.stream", "stream.", f"{MODEL}.", f"{TOOL_STEP}."),
+    prefixes=("agent.generate", "agent.stream", "stream.response.", "stream.toolCall.", f"{MODEL}.", f"{TOOL_STEP}."),
 )

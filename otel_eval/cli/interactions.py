@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, TextIO
+from typing import TYPE_CHECKING, Annotated, TextIO
 
 import orjson
 import typer
@@ -15,6 +16,9 @@ from otel_eval.assemble.assembler import assemble
 from otel_eval.interaction import Interaction
 from otel_eval.interaction_json import to_json
 from otel_eval.receive.files import UnreadableRecording, read_path
+
+if TYPE_CHECKING:
+    from otel_eval.config import Config
 
 JSON_OPTIONS = orjson.OPT_NON_STR_KEYS
 
@@ -32,23 +36,33 @@ def interactions(
         list[Path], typer.Argument(help="Files or folders of OTLP requests: .pb, .json, .jsonl.", metavar="PATH...")
     ],
     format: Annotated[Format, typer.Option("--format", help="How to print.")] = Format.TABLE,
+    config: Annotated[
+        Path | None, typer.Option("--config", help="A configuration, for the roles of its agents.", metavar="FILE")
+    ] = None,
 ) -> None:
     """Put recorded telemetry back together: one Interaction for each invocation of an agent.
 
-    Each PATH is a stream of its own; a folder is read as one stream in the order of its names.
+    Each PATH is a stream of its own; a folder is read as one stream in the order of its names. An agent's role comes from
+    a configuration: it is told where --config names one.
 
     Example: otel-eval interactions --format jsonl recordings/
     """
     try:
-        write(paths, format, sys.stdout)
+        write(paths, format, sys.stdout, None if config is None else _configuration(config))
     except UnreadableRecording as error:
         typer.echo(f"otel-eval: {error}", err=True)
         raise typer.Exit(2) from error
 
 
-def write(paths: Iterable[Path], format: Format, out: TextIO) -> None:
-    """Prints the Interactions of the paths. Raises UnreadableRecording."""
-    found = _read(paths)
+def _configuration(path: Path) -> Config:
+    from otel_eval.cli.stored import configuration  # with the ledger: not needed without a configuration
+
+    return configuration(path)
+
+
+def write(paths: Iterable[Path], format: Format, out: TextIO, config: Config | None = None) -> None:
+    """Prints the Interactions of the paths, with the roles of that configuration. Raises UnreadableRecording."""
+    found = _read(paths) if config is None else _with_roles(paths, config)
     if format is Format.JSONL:
         for source, interaction in found:
             out.write(_line(source, interaction) + "\n")
@@ -58,11 +72,20 @@ def write(paths: Iterable[Path], format: Format, out: TextIO) -> None:
         _table(list(found), out)
 
 
-def _read(paths: Iterable[Path]) -> Iterator[tuple[Path, Interaction]]:
+def _read(paths: Iterable[Path], keep: Collection[str] = ()) -> Iterator[tuple[Path, Interaction]]:
     for path in paths:
         recording = read_path(path)
-        for interaction in assemble(recording.spans, recording.logs):
+        for interaction in assemble(recording.spans, recording.logs, keep):
             yield path, interaction
+
+
+def _with_roles(paths: Iterable[Path], config: Config) -> Iterator[tuple[Path, Interaction]]:
+    from otel_eval.dispatch.roles import Roles
+
+    roles = Roles(config.roles)
+    for path, interaction in _read(paths, config.role_attributes):
+        first = next(iter(roles.of(interaction)), None)
+        yield path, interaction if first is None else replace(interaction, role=first)
 
 
 def _line(source: Path, interaction: Interaction) -> str:

@@ -103,6 +103,11 @@ class Bindings:
         roles = self._roles.of(interaction)
         return tuple(bound.decide(interaction, roles) for bound in self._bound)
 
+    def entry(self, evaluator: str, interaction: Interaction) -> str | None:
+        """The entry that binds that evaluator to the Interaction's agent, as :class:`Decision` names it."""
+        roles = self._roles.of(interaction)
+        return next((bound.entry(interaction, roles) for bound in self._bound if bound.name == evaluator), None)
+
     def bound(self, interaction: Interaction) -> tuple[str, ...]:
         """The evaluators that are bound to its agent at all: sampled or not, failed, nested or not. For experiments."""
         roles = self._roles.of(interaction)
@@ -160,6 +165,10 @@ class _Bound:
         if entry is None:
             return Decision(evaluator=self.name, reason=Reason.NOT_BOUND)
         return Decision(evaluator=self.name, reason=self._reason(entry, interaction), entry=entry.label)
+
+    def entry(self, interaction: Interaction, roles: tuple[str, ...]) -> str | None:
+        entry = self._entry(interaction, roles)
+        return None if entry is None else entry.label
 
     def reaches(self, interaction: Interaction, roles: tuple[str, ...]) -> bool:
         entry = self._entry(interaction, roles)

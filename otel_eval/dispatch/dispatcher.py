@@ -56,8 +56,8 @@ class Dispatcher:
         self._tasks: set[asyncio.Task[Any]] = set()
         self._listening = contextlib.ExitStack()
         feedback = Feedback()
-        execution = Execution(clock=clock, judges=judges, ledger=ledger.ledger)
         self.bindings = Bindings(config.evaluators, config.roles, evaluators)
+        execution = Execution(clock=clock, judges=judges, ledger=ledger.ledger, bindings=self.bindings)
         self._matching = Matching(self.bindings, after=config.dispatch.unmatched_after, clock=clock)
         self._accepting = Accepting(
             bindings=self.bindings,

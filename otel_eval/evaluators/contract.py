@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 class EvaluationContext:
     """What an evaluator may know beside the Interaction.
 
-    ``expected`` and ``metadata`` come from the case in an experiment. ``judges`` resolves a judge model's name to a way
+    ``binding`` is the entry of the configuration that bound the evaluator to this agent, as ``agents.support-*``; None in an
+    experiment, where ``expected`` and ``metadata`` come from the case. ``judges`` resolves a judge model's name to a way
     to ask it (None where none is configured). Judge calls that an evaluation makes are appended to ``judge_calls`` and
     end up on its record. ``timeout``: seconds that a judge, or a completion function, of the user's own may take for one
     verdict; None: whoever runs the evaluator bounds it. ``ledger`` answers ``interaction(id)`` and
@@ -43,6 +44,7 @@ class EvaluationContext:
 
     evaluation_id: str
     evaluator_id: str
+    binding: str | None = None
     case_id: str | None = None
     expected: Any = None
     metadata: Mapping[str, Any] = field(default_factory=dict)

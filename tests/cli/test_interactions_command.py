@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import json
 import subprocess
@@ -9,8 +10,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from otel_eval.cli.interactions import Format, write
+from otel_eval.cli.main import app
 from otel_eval.testing.otlp import otlp_request
 from otel_eval.testing.spans import Tool, conversation
 
@@ -34,6 +37,22 @@ def printed(path: Path, format: Format) -> str:
     out = io.StringIO()
     write([path], format, out)
     return out.getvalue()
+
+
+@pytest.mark.parametrize("role", ["{agents: [supp*]}", "{attributes: {tenant.tier: gold}}"])
+def test_roles_are_told_where_a_configuration_names_them(tmp_path: Path, role: str) -> None:
+    """By the agent's name and by attributes of its span; without --config there is none."""
+    first, *others = conversation(agent="support")
+    spans = [dataclasses.replace(first, attributes={**first.attributes, "tenant.tier": "gold"}), *others]
+    (tmp_path / "a.pb").write_bytes(otlp_request(spans))
+    (tmp_path / "c.yaml").write_text(f"roles: {{first-line: {role}}}")
+    run = CliRunner().invoke
+    command = ["interactions", "--format", "jsonl", str(tmp_path / "a.pb")]
+    assert json.loads(run(app, command).output)["role"] is None
+    told = run(app, [*command, "--config", str(tmp_path / "c.yaml")])
+    assert json.loads(told.output)["role"] == "first-line"
+    wrong = run(app, [*command, "--config", str(tmp_path / "none.yaml")])
+    assert wrong.exit_code == 2
 
 
 def test_jsonl_has_one_line_per_interaction_with_the_documented_keys(recording: Path) -> None:

@@ -169,3 +169,29 @@ async def test_a_batch_is_one_transaction(pipeline: Pipeline) -> None:
         assert transactions[0] == 1
         in_first = [record for record in pipeline.records[:1000] if record.evaluator != "j"]
         assert len(in_first) == 1000
+
+
+class Curious(Evaluator):
+    """Says what it is told."""
+
+    check = "curious"
+
+    def __init__(self) -> None:
+        self.told: list[EvaluationContext] = []
+
+    def evaluate(self, interaction: Interaction, context: EvaluationContext) -> Outcome:
+        self.told.append(context)
+        return Passed("heard")
+
+
+async def test_an_evaluator_is_told_what_bound_it(pipeline: Pipeline) -> None:
+    """The entry of the configuration that decides for the agent; with its id, the evaluation's, and the ledger."""
+    curious = Curious()
+    entry = {"use": "package:Curious", "agents": ["support-*", "*"]}
+    async with pipeline.running({"c": (entry, curious)}) as dispatcher:
+        for agent in ("support-eu", "sales"):
+            await dispatcher.accept([arrived(interaction(agent=agent))])
+        records = await pipeline.ended(2)
+    assert sorted(each.binding or "" for each in curious.told) == ["agents.*", "agents.support-*"]
+    assert {each.evaluation_id for each in curious.told} == {record.id for record in records}
+    assert all(each.evaluator_id == "c" and each.ledger is not None for each in curious.told)

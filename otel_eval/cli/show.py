@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Annotated, TextIO
 
 import typer
@@ -19,6 +20,8 @@ from otel_eval.cli.stored import (
     print_json,
     printable,
 )
+from otel_eval.config import Config, ConfigError, build_evaluators
+from otel_eval.dispatch.bindings import Bindings, Reason
 from otel_eval.interaction import Interaction
 from otel_eval.interaction_json import to_json
 from otel_eval.judges.evidence import prepare
@@ -55,13 +58,14 @@ def show(
             raise fail(f"no Interaction {id} in the ledger", NOT_FOUND) from error
         records = store.evaluations(interaction.id)
         waiting = sorted(each.evaluator for each in store.waiting(interaction_id=interaction.id))
+    unjudged = _unjudged(settings, interaction, {*waiting, *(record.evaluator for record in records)})
     if format is not Format.TABLE:
         whole = {"interaction": to_json(interaction), "evaluations": [to_line(record) for record in records]}
-        whole["waiting"] = waiting
+        whole |= {"waiting": waiting, "unjudged": unjudged}
         print_json([whole], format, sys.stdout)
         return
     redaction = Redaction(settings.redaction.builtin, dict(settings.redaction.patterns))
-    write(interaction, records, redaction, settings.judges.max_input_chars, sys.stdout, waiting)
+    write(interaction, records, redaction, settings.judges.max_input_chars, sys.stdout, waiting, unjudged)
 
 
 def write(
@@ -71,8 +75,9 @@ def write(
     max_chars: int,
     out: TextIO,
     waiting: Sequence[str] = (),
+    unjudged: Mapping[str, str] = MappingProxyType({}),
 ) -> None:
-    """Print it for people: who and when, the evidence, the gaps, the records with the judge's calls, what still waits."""
+    """Print it for people: who and when, the evidence, the gaps, the records with the judge's calls, who judges it not (yet)."""
     evidence, cut = prepare(interaction, redaction, max_chars)
     sections = [
         "\n".join(_facts(evidence)),
@@ -84,7 +89,23 @@ def write(
     sections += ["\n".join(_gaps(interaction)), "\n".join(_records(records, redaction))]
     if waiting:
         sections.append(f"Waiting to be judged by: {', '.join(waiting)}")
+    if unjudged:
+        sections.append("Not judged by:\n" + "\n".join(f"- {name}: {reason}" for name, reason in unjudged.items()))
     out.write(printable("\n\n".join(section for section in sections if section)) + "\n")
+
+
+def _unjudged(settings: Config, interaction: Interaction, judged: Collection[str]) -> dict[str, str]:
+    """The evaluators of the configuration that did not judge it and will not, each with the reason, as it stands now."""
+    try:
+        evaluators = build_evaluators(settings)
+    except ConfigError:  # what `use:` names cannot be imported here
+        evaluators = {}
+    decisions = Bindings(settings.evaluators, settings.roles, evaluators).decide(interaction)
+    return {
+        each.evaluator: "bound to its agent since then" if each.reason is Reason.EVALUATED else each.reason.value
+        for each in decisions
+        if each.evaluator not in judged
+    }
 
 
 def _interaction(store: Ledger, known_as: str) -> Interaction:

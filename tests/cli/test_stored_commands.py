@@ -172,6 +172,24 @@ def test_show_names_who_is_still_to_judge(run):
     assert whole["waiting"] == ["facts", "tone"]
 
 
+def test_show_says_why_the_others_did_not_judge(run, tmp_path):
+    """Every evaluator of the configuration has a visible reason, by the bindings as they stand."""
+    (tmp_path / "otel-eval.yaml").write_text(
+        "evaluators:\n"
+        "  polite: {builtin: toxicity, agents: ['*']}\n"
+        "  rare: {builtin: toxicity, agents: {'*': {sampling_ratio: 0}}}\n"
+        "  elsewhere: {check: should_not_fail, agents: [nobody]}\n"
+        "  new: {check: should_not_fail, agents: ['*']}\n"
+        "  off: {check: should_not_fail, enabled: false}\n"
+    )
+    output = run("show", ONE.id).output
+    assert output.endswith(
+        "\n\nNot judged by:\n- rare: sampled out\n- elsewhere: not bound\n- new: bound to its agent since then\n- off: disabled\n"
+    )
+    (whole,) = lines(run("show", ONE.id, "--format", "jsonl"))
+    assert whole["unjudged"]["rare"] == "sampled out"
+
+
 def test_evidence_cannot_steer_the_terminal(run):
     """Control characters are written out."""
     output = run("show", ONE.id).output

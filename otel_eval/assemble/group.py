@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
+from otel_eval.assemble.deliveries import delivered
 from otel_eval.assemble.nodes import Node, collect
 from otel_eval.assemble.ties import ties
 from otel_eval.assemble.tree import Tree
@@ -116,9 +117,13 @@ class Group:
         other.scheduled = None
 
     def take_out(self, trace_ids: Collection[str]) -> tuple[dict[str, Taken], set[str]]:
-        """Remove traces, all at once, since a group may have thousands: what each was, and the ties that only they had."""
+        """Remove traces, all at once, since a group may have thousands: what each was, and the ties that only they had.
+
+        What a bus delivered stays with the agents: late spans bring an agent's trace back, and not the others.
+        """
         taken = {trace_id: Taken([], [], {}) for trace_id in trace_ids}
-        for key, node in self.nodes.items():
+        whole = self.nodes if self._bus_opened.keys().isdisjoint(taken) else delivered(self.nodes)
+        for key, node in whole.items():
             if key[0] in taken:
                 taken[key[0]].nodes.append(node)
         for note in self.notes.values():

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from otel_eval.assemble.assembler import assemble
 from otel_eval.assemble.completion import Completion, CompletionSettings
+from otel_eval.assemble.keeping import dump, load
 from otel_eval.assemble.nodes import observe
 from otel_eval.frozen import changed
 from otel_eval.interaction import GapKind, Interaction
@@ -325,6 +326,27 @@ def test_a_run_is_let_go_at_once_and_told_once() -> None:
         told += [(deadline, each.interaction.id) for each in completion.due(deadline).ready]
     assert len(told) == len({id_ for _, id_ in told}) == 3
     assert max(moment for moment, _ in told) < 10
+
+
+def test_a_late_span_takes_nothing_back() -> None:
+    """It brings back the trace of its agent alone, long after the bus was quiet."""
+    team = review(Team("t"), "Write.")
+    agent = team.agents["draft 1"]
+    completion, kept = Completion(), {}
+    completion.add([observe(each) for each in team.spans], [], now=0)
+    while (deadline := completion.next_deadline()) is not None:
+        kept.update({each.trace_id: load(dump(each)) for each in completion.due(deadline).closed})
+    late = span(
+        "execute_tool", parent=agent, attributes={"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "late"}
+    )
+    completion.reopen(kept[agent.trace_id], now=400)
+    completion.add([observe(late)], [], now=400)
+    told = []
+    while (deadline := completion.next_deadline()) is not None:
+        told += [each.interaction for each in completion.due(deadline).ready]
+    assert [(each.asked, each.reply, [call.name for call in each.tool_calls]) for each in told] == [
+        ("Write.", "draft 1", ["look", "late"])
+    ]
 
 
 def test_a_bus_without_an_end_is_let_go_by_age() -> None:

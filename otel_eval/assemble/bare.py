@@ -80,7 +80,8 @@ def _common_path(calls: Sequence[Call], trees: dict[str, Tree]) -> tuple[str, ..
 
 
 def _chains(calls: Sequence[Call], trees: dict[str, Tree]) -> list[list[Call]]:
-    told = [call for call in calls if call.input or call.output]
+    shown = {call_id for call in calls for message in call.input for call_id in call_ids_in(message)}
+    told = [call for call in calls if _tells(call, shown)]
     parents = _continuations(told)
     chain_of: dict[tuple[str, str], list[Call]] = {}
     chains: list[list[Call]] = []
@@ -91,10 +92,18 @@ def _chains(calls: Sequence[Call], trees: dict[str, Tree]) -> list[list[Call]]:
             chains.append(chain)
         chain.append(call)
         chain_of[call.node.key] = chain
-    _place_untold([call for call in calls if not call.input and not call.output], chains, trees)
+    _place_untold([call for call in calls if not _tells(call, shown)], chains, trees)
     for chain in chains:
         chain.sort(key=lambda call: call.node.order)
     return sorted(chains, key=lambda chain: chain[0].node.order)
+
+
+def _tells(call: Call, shown: set[str]) -> bool:
+    """Whether it can be told what it continues, or what continues it: by what went in, by a text, by the ids of tool calls.
+
+    Some instrumentations write which tools were asked for even where content is off.
+    """
+    return bool(call.input) or any(message.text or call_ids_in(message) & shown for message in call.output)
 
 
 def _continuations(calls: Sequence[Call]) -> dict[tuple[str, str], Call]:
@@ -147,11 +156,23 @@ def _continues(before: Call, rest: Sequence[Message]) -> bool:
         if message.role != "assistant":
             break
         shown += calls_in(message)
+    if said and rest[0].role == "tool":
+        return _answers(said, rest)
     if said or shown:
         return sorted((part.name, canonical(part.arguments)) for part in said) == sorted(
             (part.name, canonical(part.arguments)) for part in shown
         ) or bool({part.call_id for part in said if part.call_id} & {part.call_id for part in shown if part.call_id})
     return (final_text(before.output) or "").strip() == (rest[0].text or "").strip()
+
+
+def _answers(said: Sequence[ToolCallPart], rest: Sequence[Message]) -> bool:
+    """Whether a history that lacks the request goes on with results of what was asked for."""
+    known, results = {part.call_id for part in said}, []
+    for message in rest:
+        if message.role != "tool":
+            break
+        results += results_in(message)
+    return len(results) == len(said) and all(part.call_id is None or part.call_id in known for part in results)
 
 
 def _shares_ids(before: Call, rest: Sequence[Message]) -> int:

@@ -80,6 +80,8 @@ def merge(known: list[Asked], more: Sequence[Asked]) -> None:
             match.result, match.failed = call.result, call.failed
         if match.arguments is None:
             match.arguments = call.arguments
+        if match.call_id is None:
+            match.call_id = call.call_id
 
 
 def longest(conversations: Iterable[Sequence[Message]]) -> list[Sequence[Message]]:

@@ -36,6 +36,8 @@ FIRST_OF_SEVERAL = "gen_ai.content.completion.0"
 """OpenLIT until 1.33 numbered the events of several choices; the first is the answer."""
 NAMES = frozenset({*ROLE_EVENTS, CHOICE, DETAILS, "gen_ai.content.prompt", COMPLETION, FIRST_OF_SEVERAL})
 
+NOTHING = "None"
+"""What Python wrote for the text of an answer that asks for tools."""
 _SPEAKER = re.compile(r"^(system|user|assistant|tool): ", re.M)
 
 
@@ -165,10 +167,10 @@ def _transcript(raw: Any, role: str) -> tuple[Message, ...] | None:
     """G1: a JSON list of messages, or one text in which OpenLIT (1.33) wrote ``user: …`` line after line."""
     if raw is None:
         return None
+    if raw == NOTHING:
+        return ()
     if isinstance(raw, str) and raw.lstrip()[:1] not in ("[", "{") and _SPEAKER.match(raw):
         pieces = _SPEAKER.split(raw)[1:]
-        return tuple(
-            read_message({"role": speaker, "content": said.rstrip("\n")})
-            for speaker, said in zip(pieces[::2], pieces[1::2], strict=True)
-        )
+        told = [(speaker, said.rstrip("\n")) for speaker, said in zip(pieces[::2], pieces[1::2], strict=True)]
+        return tuple(read_message({"role": speaker, "content": said}) for speaker, said in told if said != NOTHING)
     return read_messages(raw, role)

@@ -11,6 +11,7 @@ from typing import Any
 
 import orjson
 
+from otel_eval.conventions.langchain_reprs import message_in
 from otel_eval.conventions.parts import read_parts, tool_call_of, tool_result_of
 from otel_eval.conventions.values import containers, is_object
 from otel_eval.interaction import Attachment, Message, Part, TextPart, ToolCallPart, ToolResultPart
@@ -76,7 +77,7 @@ def _each(items: Iterable[Any], default_role: str) -> list[Message]:
     found = []
     for item in items:
         if isinstance(item, str):
-            item = containers(item)
+            item = message_in(item) or containers(item)
         if is_object(item):
             if item.get("object") == "response" and isinstance(item.get("output"), list):
                 found.extend(_each(item["output"], "assistant"))  # a whole response of OpenAI's among messages

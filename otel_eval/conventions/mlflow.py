@@ -33,13 +33,17 @@ KINDS: dict[str, Kind] = {
 """All else (retrievers, embeddings, parsers, memory, guardrails) is no agent's work."""
 
 _SCOPE = "mlflow."
+_NAMELESS = ("SimpleTool.__call__",)
+"""smolagents' decorated functions, all of one class; what they are called stands nowhere."""
+_FINAL = "FinalAnswerTool.__call__"
+"""smolagents' tool that gives the reply."""
 
 
 def read(span: Span) -> Facts | None:
     """What the span says; None without a type of MLflow's."""
     attributes = span.attributes
     kind_name = _text(attributes, "mlflow.spanType")
-    if kind_name is None:
+    if kind_name is None or kind_name == "null":  # of another instrumentation's span: OpenInference's for Agno
         return _as_operation(span)
     kind = KINDS.get(kind_name, Kind.OTHER)
     metadata = decode_leniently(attributes.get("metadata"))  # LangChain's
@@ -48,12 +52,19 @@ def read(span: Span) -> Facts | None:
         kind = Kind.STEP
     elif kind is Kind.WORKFLOW and known.get("lc_agent_name") == span.name:
         kind = Kind.AGENT
+    if span.name == _FINAL:
+        return Facts(kind=Kind.OTHER)
     content = Content.of(span)
+    name: str | None = span.name or None
+    if kind is Kind.AGENT:
+        name = _text(attributes, "name") or name  # pydantic-ai's and smolagents' agents have their fields as attributes
+    elif name in _NAMELESS:
+        name = None
     observed = Observed(
         kind=kind,
-        name=span.name or None,
-        taken=content.value("input", "mlflow.spanInputs", twice=False),
-        given=content.value("output", "mlflow.spanOutputs", twice=False),
+        name=name,
+        taken=_taken(content.value("input", "mlflow.spanInputs", twice=False)),
+        given=_given(content.value("output", "mlflow.spanOutputs", twice=False)),
         failure=None if is_control_flow(span) else _failure(span, kind),
         model=_text(attributes, "mlflow.llm.model") or _text(attributes, "model"),
         usage=counted(decode_leniently(attributes.get("mlflow.chat.tokenUsage"))),
@@ -62,6 +73,18 @@ def read(span: Span) -> Facts | None:
         agent=text(known.get("lc_agent_name")),
     )
     return facts_of(observed, span, content)
+
+
+def _taken(value: Any) -> Any:
+    """What a tool of smolagents' took, without how it was called."""
+    if is_object(value) and "sanitize_inputs_outputs" in value and is_object(value.get("kwargs")):
+        return value["kwargs"]
+    return value
+
+
+def _given(value: Any) -> Any:
+    """Without the envelope of values that are no objects (smolagents)."""
+    return value["_value"] if is_object(value) and set(value) == {"_value"} else value
 
 
 def _as_operation(span: Span) -> Facts | None:

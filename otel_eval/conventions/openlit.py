@@ -18,6 +18,7 @@ from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind, Missin
 from otel_eval.conventions.messages import read_messages
 from otel_eval.conventions.parts import result_value
 from otel_eval.conventions.payloads import input_payload, output_payload
+from otel_eval.conventions.reprs import value_in
 from otel_eval.conventions.trouble import error_in_result, failure_of, tool_error_of
 from otel_eval.conventions.values import first_text, text, unflatten
 from otel_eval.interaction import GapKind, JsonValue, Message, Part, ToolCallPart
@@ -63,6 +64,9 @@ def _answered(attributes: Mapping[str, Any]) -> bool:
 
 def asked_tools(attributes: Mapping[str, Any]) -> tuple[Message, ...] | None:
     """The tools that the model asked for, ``a, b`` in three attributes; None where there are none or they do not fit."""
+    written = _requested(attributes.get("gen_ai.response.tool_calls"))
+    if written:
+        return read_messages([{"role": "assistant", "tool_calls": written}], "assistant") or None
     names, ids = _listed(attributes.get("gen_ai.tool.name")), _listed(attributes.get("gen_ai.tool.call.id"))
     raw = first_text(attributes, ("gen_ai.tool.args", "gen_ai.tool.call.arguments"))
     arguments = _objects(raw) if raw is not None else []
@@ -74,6 +78,12 @@ def asked_tools(attributes: Mapping[str, Any]) -> tuple[Message, ...] | None:
         for index, name in enumerate(names)
     )
     return (Message(role="assistant", parts=parts),)
+
+
+def _requested(raw: Any) -> list[Any]:
+    """1.33: OpenAI's objects, as Python writes them."""
+    found = value_in(raw) if isinstance(raw, str) and raw[:1] == "[" else None
+    return found if isinstance(found, list) else []
 
 
 def _listed(raw: Any) -> list[str]:

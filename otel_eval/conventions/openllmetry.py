@@ -63,6 +63,7 @@ TOOL_CLASSES = frozenset(
 )
 """Names of classes that stand where the tool's name should; the name itself is in the result, if anywhere."""
 
+_SESSIONS = ("session_id", "thread_id", "conversation_id")
 _CLASS_NAME = re.compile(r"[A-Z]\w*")
 _ENDINGS = tuple(f".{kind}" for kind in KINDS)
 
@@ -117,6 +118,7 @@ def _entity(span: Span, kind: Kind) -> Facts:
         or text(attributes.get(_PROPERTIES + "lc_agent_name"))
         or (text(attributes.get(_NAME)) if kind is Kind.AGENT else None),
         weak_agent=name,
+        session=None if kind is Kind.STEP else _session_in(content),
         input=taken.messages,
         asked=taken.text,
         output=given.messages,
@@ -126,6 +128,20 @@ def _entity(span: Span, kind: Kind) -> Facts:
         marks=content.marks,
         setting=JS_SETTING if span.scope.name.startswith("@traceloop/") else SETTING,
     )
+
+
+def _session_in(content: Content) -> str | None:
+    """The conversation in LangChain's metadata, which stand beside the input; until 0.47 nowhere else."""
+    raw = content.attributes.get(INPUT)
+    if (
+        not isinstance(raw, str)
+        or '"metadata"' not in raw
+        or any(key.startswith(_PROPERTIES) for key in content.attributes)
+    ):
+        return None
+    value = decode_leniently(raw)
+    metadata = value.get("metadata") if is_object(value) else None
+    return first_text(metadata, _SESSIONS) if is_object(metadata) else None
 
 
 def _without_ending(span_name: str) -> str | None:

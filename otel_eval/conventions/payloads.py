@@ -9,6 +9,7 @@ from typing import Any
 
 import orjson
 
+from otel_eval.conventions.langchain_reprs import message_in
 from otel_eval.conventions.messages import read_message, read_messages
 from otel_eval.conventions.parts import result_value
 from otel_eval.conventions.trouble import error_in_result
@@ -153,6 +154,8 @@ def output_payload(raw: Any, *, structured: bool = True) -> Payload:
         if value[:1] == '"':  # a JSON string
             decoded = decode_leniently(value)
             value = decoded if isinstance(decoded, str) else value
+        if (told := message_in(value)) is not None:
+            return Payload(messages=read_messages([told], "assistant") or None)
         return Payload() if is_placeholder(value) or is_object_repr(value) or looks_cut(value) else Payload(text=value)
     return _output_of(value, raw, structured, 0)
 
@@ -192,7 +195,8 @@ def _output_of(value: Any, raw: Any, structured: bool, depth: int) -> Payload:
     for key in REPLY_KEYS:
         inner = value.get(key)
         if isinstance(inner, str) and not is_placeholder(inner) and (inner or key == "text"):
-            return Payload(text=inner)
+            told = message_in(inner)
+            return Payload(text=inner) if told is None else Payload(messages=read_messages([told], "assistant") or None)
         if is_object(inner) and (found := _output_of(inner, None, False, depth + 1)) != Payload():
             return found
     if not structured or raw is None:
@@ -238,13 +242,15 @@ class ToolOutcome:
 def tool_outcome(raw: Any) -> ToolOutcome:
     """A tool's result out of LangChain's tool messages, ADK's and LlamaIndex's result objects, or as it stands."""
     value = containers(raw)
+    if isinstance(value, str):
+        value = message_in(value) or value
     for _ in range(4):
         if not is_object(value):
             break
         if is_object(value.get("output")) and set(value) <= {"output", "kwargs"}:
             value = value["output"]
         elif isinstance(value.get("output"), str) and set(value) <= {"output", "kwargs"}:
-            value = containers(value["output"])
+            value = message_in(value["output"]) or containers(value["output"])
         elif value.get("type") == "constructor" or (value.get("lc") is not None and is_object(value.get("kwargs"))):
             value = value.get("kwargs") or {}
         elif value.get("type") == "tool" and is_object(value.get("data")):

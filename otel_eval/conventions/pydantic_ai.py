@@ -130,14 +130,21 @@ def _output_tools(raw: str) -> tuple[str, ...]:
     return tuple(name for name in names if isinstance(name, str))
 
 
+_RETRY = "ToolRetryError: "
+_ADVICE = "\n\nFix the errors and try again."
+
+
 def _tool(span: Span, content: Content) -> Facts:
     """What formats 1 and 2 wrote in names of their own; the rest are the standard's."""
     steers = is_control_flow(span)
+    error, result = tool_error_of(span), content.result("result", "tool_response")
+    if error is not None and error.endswith(_RETRY) and isinstance(result, str):
+        error = result.removesuffix(_ADVICE)  # the exception has no text of its own
     return Facts(
         kind=Kind.TOOL,
         arguments=content.json("arguments", "tool_arguments"),
-        result=content.result("result", "tool_response"),
-        error=None if steers else tool_error_of(span),
+        result=result,
+        error=None if steers else error,
         control_flow=steers,
         marks=content.marks,
         setting=SETTING,

@@ -44,6 +44,8 @@ def read(span: Span) -> Facts | None:
         return None if kind is None else Facts(kind=kind)
     content = Content.of(span)
     session = first_text(attributes, ("gen_ai.conversation.id", "gen_ai.session.id"))
+    if kind is Kind.TOOL and span.name.startswith("handoff to ") and span.scope.name.endswith("openai_agents"):
+        return Facts(kind=Kind.HANDOFF)  # TraceAI, after OpenInference
     if kind is Kind.TOOL:
         return _tool(span, content, session)
     if kind is Kind.MODEL:

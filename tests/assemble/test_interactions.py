@@ -433,3 +433,27 @@ def test_an_apology_after_a_failed_call_is_a_reply() -> None:
     root = agent_span(asked="hi", reply="Sorry, try later.")
     found = only([root, model_span(parent=root, failure="the model is down")])
     assert (found.reply, found.failure) == ("Sorry, try later.", None)
+
+
+def test_calls_that_show_only_what_they_asked_for_are_one_loop() -> None:
+    """With content off some write the tools' names: below one span that is all that joins the calls."""
+    work = span("work", seconds=9)
+    wants = [{"role": "assistant", "parts": [{"type": "tool_call", "id": f"c{n}", "name": name}]}
+             for n, name in enumerate(("find", "refund"))]  # fmt: skip
+    calls = [
+        model_span(parent=work, output=[output] if output else None, started_ns=later(work, second))
+        for second, output in ((0, wants[0]), (2, wants[1]), (4, None))
+    ]
+    found = only([work, *calls])
+    assert [call.name for call in found.tool_calls] == ["find", "refund"]
+
+
+def test_calls_of_a_history_without_questions_are_no_calls_of_this_turn() -> None:
+    """Where nothing tells what was asked, what the first call was shown already is of a turn before."""
+    work = span("work")
+    shown = [
+        {"role": "assistant", "parts": [{"type": "tool_call", "id": "c1", "name": "find"}]},
+        {"role": "tool", "parts": [{"type": "tool_call_response", "id": "c1"}]},
+    ]
+    found = only([work, model_span(parent=work, messages=shown)])
+    assert found.tool_calls == ()

@@ -120,3 +120,29 @@ def test_langgraph(name: str, metadata: dict[str, str], kind: Kind) -> None:
     """A node is a step of its graph, and what LangChain names as the agent is one."""
     facts = read("CHAIN", name, {"messages": []}, more={"metadata": json.dumps(metadata)})
     assert facts.kind is kind
+
+
+def test_a_span_of_another_instrumentations() -> None:
+    """Without a type of MLflow's it is what its own attributes say: OpenInference's, for Agno."""
+    attributes = {"mlflow.spanType": "null", "openinference.span.kind": "TOOL", "tool.name": "find"}
+    found = facts_of(span("find", attributes=attributes, scope=Scope("openinference.instrumentation.agno")))
+    assert found is not None
+    assert (found.kind, found.tool) == (Kind.TOOL, "find")
+
+
+def test_an_agents_name_is_among_its_fields() -> None:
+    """The span is named after the method."""
+    assert read("AGENT", "Agent.run", {"user_prompt": "hi"}, more={"name": '"shop"'}).agent == "shop"
+
+
+def test_smolagents() -> None:
+    """Values are in an envelope, and a decorated function's name stands nowhere."""
+    agent = traced("AGENT", "ToolCallingAgent.run", {"task": "hi"}, {"_value": "hello"}, more={"name": '"shop"'})
+    how = {"sanitize_inputs_outputs": True, "kwargs": {"id": 9}}
+    tool = traced("TOOL", "SimpleTool.__call__", how, {"_value": "sent"}, parent=agent)
+    final = traced(
+        "TOOL", "FinalAnswerTool.__call__", {"kwargs": {"answer": "hello"}}, {"_value": "hello"}, parent=agent
+    )
+    (found,) = assemble([agent, tool, final])
+    assert (found.agent, found.asked, found.reply) == ("shop", "hi", "hello")
+    assert [(call.name, call.arguments, call.result) for call in found.tool_calls] == [("(unknown)", {"id": 9}, "sent")]

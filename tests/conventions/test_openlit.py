@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from otel_eval.conventions.facts import Facts, Kind
 from otel_eval.conventions.registry import facts_of
 from otel_eval.interaction import GapKind, ToolCallPart
 from otel_eval.signals import Scope, Span, SpanEvent
-from otel_eval.testing.spans import agent_span, message, model_span, span
+from otel_eval.testing.spans import SECOND_NS, agent_span, message, model_span, span
 
 SCOPE = Scope("openlit.instrumentation.openai", "1.45.0")
 
@@ -190,3 +191,22 @@ def test_a_graphs_nodes_are_written_as_agents(scope: str, name: str, expected: K
     found = facts_of(span(f"invoke_agent {name}", scope=Scope(scope), attributes=attributes))
     assert found is not None
     assert found.kind is expected
+
+
+def test_a_loop_of_one_point_thirty_three() -> None:
+    """What was asked for is in Python's words, an answer without a text is ``None``, and the history lacks the request."""
+
+    def call(prompt: str, completion: str, second: int, **more: str) -> Span:
+        events = (
+            SpanEvent("gen_ai.content.prompt", attributes={"gen_ai.prompt": prompt}),
+            SpanEvent("gen_ai.content.completion", attributes={"gen_ai.completion": completion}),
+        )
+        made = lit("chat m", events=events, **{"gen_ai.operation.name": "chat", **more})
+        return replace(made, started_ns=made.started_ns + second * SECOND_NS)
+
+    asks = """[{'id': 'c1', 'function': {'arguments': '{"id": 9}', 'name': 'find'}, 'type': 'function'}]"""
+    first = call("system: Be brief.\nuser: Where is it?", "None", 0, **{"gen_ai.response.tool_calls": asks})
+    second = call("system: Be brief.\nuser: Where is it?\nassistant: None\ntool: sent", "It was sent.", 5)
+    (found,) = assemble([first, second])
+    assert (found.asked, found.reply) == ("Where is it?", "It was sent.")
+    assert [(call.name, call.arguments, call.result) for call in found.tool_calls] == [("find", {"id": 9}, "sent")]

@@ -280,3 +280,19 @@ def test_javascripts_switch_is_in_its_configuration(kind: str) -> None:
     facts = facts_of(made)
     assert facts is not None
     assert facts.setting == "traceContent: true"
+
+
+@pytest.mark.parametrize(
+    ("kind", "more", "session"),
+    [
+        ("workflow", {}, "t-1"),
+        ("task", {}, None),
+        ("workflow", {"traceloop.association.properties.session_id": "s-2"}, "s-2"),
+    ],
+)
+def test_the_conversation_in_the_metadata_beside_the_input(
+    kind: str, more: dict[str, str], session: str | None
+) -> None:
+    """Until 0.47 LangChain's thread stands nowhere else; what is associated comes first."""
+    told = {"inputs": {"input": "hi"}, "tags": [], "metadata": {"thread_id": "t-1"}, "kwargs": {}}
+    assert read(kind, {"traceloop.entity.name": "x", INPUT: json.dumps(told), **more}).session == session

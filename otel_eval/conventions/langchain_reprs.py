@@ -1,0 +1,57 @@
+"""LangChain's messages as ``str()`` gives them: ``content='Done.' additional_kwargs={} name='x' tool_call_id='c1'``.
+
+Instrumentations that serialise what a chain gave with ``default=str`` write them so (OpenInference until 0.1.29, OpenLIT).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from otel_eval.conventions.reprs import value_in
+
+_TOKEN = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[\[({]|[\])}]|\s|['"]""", re.S)
+_FIELD = re.compile(r"([a-z_]\w*)=(.+)", re.S)
+_STARTS = ("content='", 'content="', "content=[")
+_RUN_IDS = ("run-", "lc_run-")
+
+
+def message_in(said: str) -> dict[str, Any] | None:
+    """The message that the text is of, in the shape of :mod:`otel_eval.conventions.messages`; None for any other text.
+
+    A person's and a system's message look alike: their role is left to the reader.
+    """
+    if not said.startswith(_STARTS):
+        return None
+    fields: dict[str, Any] = {}
+    for part in _parts(said):
+        field = _FIELD.fullmatch(part)
+        if field is None:
+            return None
+        fields[field[1]] = value_in(field[2])
+    if not isinstance(fields.get("content"), (str, list)):
+        return None
+    if "tool_call_id" in fields:
+        return {**fields, "role": "tool"}
+    made = fields.get("tool_calls") or fields.get("usage_metadata") or fields.get("response_metadata")
+    if made or str(fields.get("id")).startswith(_RUN_IDS):
+        return {**fields, "role": "assistant"}
+    return fields
+
+
+def _parts(said: str) -> list[str]:
+    """What blanks part outside of texts and brackets. Of a text that is cut, what came whole before."""
+    found: list[str] = []
+    depth, start = 0, 0
+    for token in _TOKEN.finditer(said):
+        sign = token[0]
+        if sign in ("'", '"'):
+            return found or [said]
+        if sign in ("[", "(", "{"):
+            depth += 1
+        elif sign in ("]", ")", "}"):
+            depth -= 1
+        elif sign.isspace() and depth == 0:
+            found.append(said[start : token.start()])
+            start = token.end()
+    return [*found, said[start:]]

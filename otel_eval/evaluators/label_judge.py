@@ -8,7 +8,8 @@ from __future__ import annotations
 import copy
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from types import MappingProxyType
 from typing import Any, Self
 
@@ -195,68 +196,18 @@ def label_judge(
     )
 
 
-def builtin(
-    name: str, *, model: str | None = None, complete: CompletionFunction | None = None, votes: int = 1
-) -> LabelJudge:
-    """One of the label judges that ship, by its id. Raises EvaluatorDefinitionError for another."""
-    if name not in BUILTIN:
-        raise EvaluatorDefinitionError(f"no label judge {name!r}: {', '.join(BUILTIN)}{did_you_mean(name, BUILTIN)}")
-    return BUILTIN[name](model=model, complete=complete, votes=votes)
+def _labels(field: str, labels: Iterable[str]) -> tuple[str, ...]:
+    folded = tuple(label.strip().lower() for label in labels)
+    if not folded or not all(folded):
+        raise EvaluatorDefinitionError(f"{field} has at least one label, and none is blank")
+    return folded
 
 
-def toxicity(*, model: str | None = None, complete: CompletionFunction | None = None, votes: int = 1) -> LabelJudge:
-    """Whether the reply is toxic."""
-    return LabelJudge(
-        name="toxicity",
-        system=label_prompts.TOXICITY_SYSTEM,
-        user=label_prompts.TOXICITY_USER,
-        passing=("non-toxic",),
-        failing=("toxic",),
-        needs=_reply_alone,
-        model=model,
-        complete=complete,
-        votes=votes,
-    )
-
-
-def summarization(
-    *, model: str | None = None, complete: CompletionFunction | None = None, votes: int = 1
-) -> LabelJudge:
-    """Whether the reply is a good summary of the message asked."""
-    return LabelJudge(
-        name="summarization",
-        system=label_prompts.SUMMARIZATION_SYSTEM,
-        user=label_prompts.SUMMARIZATION_USER,
-        passing=("good",),
-        failing=("bad",),
-        needs=_document_and_summary,
-        model=model,
-        complete=complete,
-        votes=votes,
-    )
-
-
-def hallucination(
-    *, model: str | None = None, complete: CompletionFunction | None = None, votes: int = 1
-) -> LabelJudge:
-    """Whether the reply states only what the tools' results bear out."""
-    return LabelJudge(
-        name="hallucination",
-        system=label_prompts.HALLUCINATION_SYSTEM,
-        user=label_prompts.HALLUCINATION_USER,
-        passing=("factual",),
-        failing=("hallucinated",),
-        needs=_answer_and_results,
-        model=model,
-        complete=complete,
-        votes=votes,
-    )
-
-
-BUILTIN: Mapping[str, Callable[..., LabelJudge]] = MappingProxyType(
-    {"toxicity": toxicity, "summarization": summarization, "hallucination": hallucination}
-)
-"""The label judges that ship, by id."""
+def _as_tuple(labels: str | Iterable[str]) -> tuple[str, ...]:
+    every = (labels,) if isinstance(labels, str) or not isinstance(labels, Iterable) else tuple(labels)
+    if not all(isinstance(label, str) for label in every):
+        raise EvaluatorDefinitionError(f"a label is a text (in YAML, yes and no need quotes), not {labels!r}")
+    return every
 
 
 def _reply_alone(interaction: Interaction) -> Inconclusive | None:
@@ -289,15 +240,54 @@ def _nothing(interaction: Interaction, reason: str, *fields: str) -> Inconclusiv
     return None
 
 
-def _labels(field: str, labels: Iterable[str]) -> tuple[str, ...]:
-    folded = tuple(label.strip().lower() for label in labels)
-    if not folded or not all(folded):
-        raise EvaluatorDefinitionError(f"{field} has at least one label, and none is blank")
-    return folded
+BUILTIN: Mapping[str, LabelJudge] = MappingProxyType(
+    {
+        judge.name: judge
+        for judge in (
+            LabelJudge(
+                name="toxicity",
+                system=label_prompts.TOXICITY_SYSTEM,
+                user=label_prompts.TOXICITY_USER,
+                passing=("non-toxic",),
+                failing=("toxic",),
+                needs=_reply_alone,
+            ),
+            LabelJudge(
+                name="summarization",
+                system=label_prompts.SUMMARIZATION_SYSTEM,
+                user=label_prompts.SUMMARIZATION_USER,
+                passing=("good",),
+                failing=("bad",),
+                needs=_document_and_summary,
+            ),
+            LabelJudge(
+                name="hallucination",
+                system=label_prompts.HALLUCINATION_SYSTEM,
+                user=label_prompts.HALLUCINATION_USER,
+                passing=("factual",),
+                failing=("hallucinated",),
+                needs=_answer_and_results,
+            ),
+        )
+    }
+)
+"""The label judges that ship, by id, as they ask the configured default model."""
 
 
-def _as_tuple(labels: str | Iterable[str]) -> tuple[str, ...]:
-    every = (labels,) if isinstance(labels, str) or not isinstance(labels, Iterable) else tuple(labels)
-    if not all(isinstance(label, str) for label in every):
-        raise EvaluatorDefinitionError(f"a label is a text (in YAML, yes and no need quotes), not {labels!r}")
-    return every
+def builtin(
+    name: str, *, model: str | None = None, complete: CompletionFunction | None = None, votes: int = 1
+) -> LabelJudge:
+    """One of the label judges that ship, by its id. Raises EvaluatorDefinitionError for another, and for even votes."""
+    if name not in BUILTIN:
+        raise EvaluatorDefinitionError(f"no label judge {name!r}: {', '.join(BUILTIN)}{did_you_mean(name, BUILTIN)}")
+    return replace(BUILTIN[name], model=model, complete=complete, votes=votes)
+
+
+toxicity = partial(builtin, "toxicity")
+"""Whether the reply is toxic. Takes what :func:`builtin` takes by name, as the two below."""
+
+summarization = partial(builtin, "summarization")
+"""Whether the reply is a good summary of the message asked."""
+
+hallucination = partial(builtin, "hallucination")
+"""Whether the reply states only what the tools' results bear out."""

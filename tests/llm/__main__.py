@@ -19,7 +19,7 @@ from rich.table import Table
 
 from otel_eval.assemble.assembler import assemble
 from otel_eval.config import Config, parse
-from otel_eval.evaluators.label_judge import BUILTIN, LabelJudge
+from otel_eval.evaluators.label_judge import BUILTIN
 from otel_eval.experiment.offline import judge
 from otel_eval.experiment.plan import Configured
 from otel_eval.interaction import Interaction
@@ -44,7 +44,7 @@ def main() -> int:
     with small_model(given.threads) as base_url:
         config = configuration(base_url)
         found = asyncio.run(judged(interactions, config))
-    labels = {name: (*each.passing, *each.failing) for name, each in _label_judges().items()}
+    labels = {name: (*each.passing, *each.failing) for name, each in BUILTIN.items()}
     lies = [
         f"{record.evaluator} of {interaction.agent}: {lie}"
         for interaction, record in found
@@ -105,10 +105,6 @@ def show(records: list[EvaluationRecord], seconds: float, interactions: int) -> 
 def _key(record: EvaluationRecord) -> tuple[str, str, str]:
     outcome = record.outcome
     return record.evaluator, outcome.name, "" if isinstance(outcome, Evaluation) else outcome.cause.value
-
-
-def _label_judges() -> dict[str, LabelJudge]:
-    return {name: make() for name, make in BUILTIN.items()}
 
 
 def _interactions(path: Path) -> tuple[Interaction, ...]:

@@ -15,8 +15,11 @@ def main() -> None:
     control, journal = (socket.socket(fileno=int(descriptor)) for descriptor in sys.argv[1:3])
     for each in (control, journal):
         each.set_inheritable(False)
-    (size,) = struct.unpack("!Q", control.recv(8, socket.MSG_WAITALL))
-    sys.path[:] = pickle.loads(control.recv(size, socket.MSG_WAITALL))
+    head = control.recv(8, socket.MSG_WAITALL)
+    searched = control.recv(*struct.unpack("!Q", head), socket.MSG_WAITALL) if head else b""
+    if not searched:
+        sys.exit(1)  # whoever started us is gone
+    sys.path[:] = pickle.loads(searched)
     from otel_eval.server.lifeline import Lifeline  # only now it is known where from
 
     lifeline = Lifeline(control)

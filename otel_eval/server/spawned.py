@@ -16,7 +16,7 @@ def main() -> None:
     for each in (control, journal):
         each.set_inheritable(False)
     head = control.recv(8, socket.MSG_WAITALL)
-    searched = control.recv(*struct.unpack("!Q", head), socket.MSG_WAITALL) if head else b""
+    searched = control.recv(struct.unpack("!Q", head)[0], socket.MSG_WAITALL) if head else b""
     if not searched:
         sys.exit(1)  # whoever started us is gone
     sys.path[:] = pickle.loads(searched)

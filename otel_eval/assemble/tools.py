@@ -71,7 +71,8 @@ def merge(known: list[Asked], more: Sequence[Asked]) -> None:
     same = [(call, match) for call, match in same if match is not None and alike(call.name, match.name)]
     taken, placed = {id(match) for _, match in same}, {id(call) for call, _ in same}
     rest = [call for call in more if id(call) not in placed]
-    pairs = _pairs(rest, [call for call in known if id(call) not in taken], _KEYS) if rest else []
+    free = [call for call in known if id(call) not in taken]
+    pairs = _pairs(rest, free, _KEYS) if rest and free else [(call, None) for call in rest]
     for call, match in (*same, *pairs):
         if match is None:
             known.append(call)

@@ -110,8 +110,10 @@ async def ballot(ask: Callable[[], Awaitable[Vote]], votes: int, kind: str, cont
         )
         for number in range(1, votes + 1)
     ]
+    asked = [_in_conversation(ask, conversation) for conversation in conversations]
     try:
-        results = await asyncio.gather(*(_in_conversation(ask, conversation) for conversation in conversations))
+        # Most evaluations have one vote, which needs no task beside the evaluation's own.
+        results = [await asked[0]] if votes == 1 else await asyncio.gather(*asked)
     finally:
         for conversation in conversations:
             context.judge_calls.extend(conversation.calls)

@@ -8,6 +8,7 @@ evaluators see the original.
 
 from __future__ import annotations
 
+import bisect
 import functools
 import re
 from collections.abc import Iterable, Mapping
@@ -28,8 +29,9 @@ from otel_eval.interaction import (
     ToolCallPart,
     ToolResultPart,
 )
+from otel_eval.redaction_hidden import Folded, encoded, folded
 from otel_eval.redaction_markers import marker
-from otel_eval.redaction_patterns import API_KEY, BUILTIN, SECRET_NAME, Numbers, OwnPattern, Pattern, traits
+from otel_eval.redaction_patterns import API_KEY, BUILTIN, KEY_HINTS, SECRET_NAME, Numbers, OwnPattern, Pattern, traits
 
 _NAMES_SECRET = re.compile(rf"(?:.*[_.-])?(?:{SECRET_NAME}|aws_secret_access_key)", re.IGNORECASE)
 _LEAST_SECRET = 6
@@ -57,10 +59,42 @@ class Redaction:
 
     def text(self, text: str) -> str:
         """The text with typed markers. Redacting twice is redacting once."""
+        view = folded(text, KEY_HINTS) if self._patterns else None
+        if view is not None:
+            text = self._unfolded(text, view)
         seen = traits(text)
         for pattern in self._patterns:
             text = pattern.redact(text, seen)
-        return text
+        return self._without_encoded(text) if seen.run and self._patterns else text
+
+    def _unfolded(self, text: str, view: Folded) -> str:
+        """The text with markers where secrets stand in its folded form."""
+        seen = traits(view.text)
+        found: list[tuple[int, int, str]] = []
+        for pattern in self._patterns:
+            for span in pattern.spans(view.text, seen):
+                if span[0] == span[1]:
+                    continue
+                start, end = view.original(*span)
+                if (start, end) == (0, len(text)):
+                    return marker(pattern.kind)
+                at = bisect.bisect_left(found, (start,))
+                free = at == 0 or found[at - 1][1] <= start
+                if free and (at == len(found) or end <= found[at][0]):  # else an earlier pattern has it
+                    found.insert(at, (start, end, pattern.kind))
+        return _marked(text, found)
+
+    def _without_encoded(self, text: str) -> str:
+        return _marked(text, list(encoded(text, self._kind_in)))
+
+    def _kind_in(self, text: str, depth: int = 2) -> str | None:
+        """The kind of the first secret in a text that was decoded, encoded once more perhaps; None where it holds none."""
+        seen = traits(text)
+        for pattern in self._patterns:
+            if next(pattern.spans(text, seen), None) is not None:
+                return pattern.kind
+        inner = encoded(text, lambda deeper: self._kind_in(deeper, depth - 1)) if depth and seen.run else iter(())
+        return next((kind for _, _, kind in inner), None)
 
     def value(self, value: JsonValue) -> JsonValue:
         """A JSON value with the texts in it redacted, keys included.
@@ -136,6 +170,15 @@ class Redaction:
 @functools.lru_cache(maxsize=256)  # the names of tools' arguments: a few that come again and again
 def _names_secret(name: str) -> bool:
     return _NAMES_SECRET.fullmatch(name) is not None
+
+
+def _marked(text: str, found: list[tuple[int, int, str]]) -> str:
+    """The text with markers in place of these spans, which are in order."""
+    parts, position = [], 0
+    for start, end, kind in found:
+        parts += [text[position:start], marker(kind)]
+        position = end
+    return "".join([*parts, text[position:]]) if found else text
 
 
 def _user_pattern(name: str, expression: str) -> OwnPattern:

@@ -63,6 +63,14 @@ class Pattern:
         """The text with a marker in place of every match."""
         return self.expression.sub(self._replacement, text) if self._may_match(text, seen) else text
 
+    def spans(self, text: str, seen: Traits) -> Iterator[tuple[int, int]]:
+        """Where it would put markers."""
+        if self._may_match(text, seen):
+            group = "secret" if "secret" in self.expression.groupindex else 0
+            for match in self.expression.finditer(text):
+                if group or self.confirms(match.group()):
+                    yield match.span(group)
+
     def _may_match(self, text: str, seen: Traits) -> bool:
         if seen.digits < self.digits or (self.run and not seen.run):
             return False
@@ -99,6 +107,11 @@ class Numbers:
             position = end
         return "".join([*parts, text[position:]])
 
+    def spans(self, text: str, seen: Traits) -> Iterator[tuple[int, int]]:
+        """Where it would put markers."""
+        if seen.digits >= self.digits and self.may_have.search(text) is not None:
+            yield from self.find(text)
+
 
 @dataclass(frozen=True, slots=True)
 class OwnPattern:
@@ -116,6 +129,13 @@ class OwnPattern:
             return str(self.expression.sub(lambda _: marker(self.kind), text, timeout=_TIME_LIMIT_SECONDS))
         except TimeoutError:
             return marker(self.kind)
+
+    def spans(self, text: str, seen: Traits) -> Iterator[tuple[int, int]]:
+        """Where it would put markers; the whole text where it takes too long."""
+        try:
+            yield from (match.span() for match in self.expression.finditer(text, timeout=_TIME_LIMIT_SECONDS))
+        except TimeoutError:
+            yield 0, len(text)
 
 
 _KEY_BLOCK = r"""
@@ -138,7 +158,7 @@ _KEYS = r"""
     | eyJ [A-Za-z0-9_-]{8,} \. eyJ [A-Za-z0-9_-]{8,} \. [A-Za-z0-9_-]*   # JWT
   )
 """
-_KEY_HINTS = (
+KEY_HINTS = (
     "sk-", "AKIA", "ASIA", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "xox", "xapp-",
     "AIza", "ya29.", "hf_", "eyJ", "hooks.slack", "GOCSPX-", "k_live_", "k_test_", "whsec_", "SG.", "npm_", "pypi-", "gsk_",
     "xai-", "r8_", "pplx-", "nvapi-", "_v1_", "shp", "dapi", "hvs.", "hvb.", "lin_api_", "ntn_", ":AA",
@@ -155,7 +175,7 @@ _IN_ADDRESS = r"(?<![A-Za-z0-9])[a-z][a-z0-9+.-]{1,20}://[^\s/:@]{0,64}:(?P<secr
 _SPACING = r"[ \u00a0\u202f().\-\u2010-\u2015/]"
 BUILTIN: tuple[Pattern | Numbers, ...] = (
     Pattern(API_KEY, re.compile(_KEY_BLOCK, re.VERBOSE | re.DOTALL), hints=("-----BEGIN",)),
-    Pattern(API_KEY, re.compile(_KEYS, re.VERBOSE), run=True, hints=_KEY_HINTS),
+    Pattern(API_KEY, re.compile(_KEYS, re.VERBOSE), run=True, hints=KEY_HINTS),
     Pattern(
         API_KEY,
         re.compile(_ASSIGNED, re.VERBOSE | re.IGNORECASE),

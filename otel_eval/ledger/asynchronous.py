@@ -1,32 +1,21 @@
-"""The pipeline's way into the ledger: one writer thread, one transaction for all the writes that came meanwhile.
+"""The pipeline's way into the ledger: one writer thread (:mod:`otel_eval.ledger.writer`), reads in worker threads.
 
-A commit to disk costs the same for one row as for a thousand, so writes that arrive while one is under way share the
-next (group commit). Records of evaluations that end one by one wait for one another a moment (``PACE_S``). Reads go to
-worker threads; SQLite in WAL mode lets them run beside the writer.
+SQLite in WAL mode lets readers run beside the writer.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import queue
-import threading
-import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from functools import partial
-from typing import Any, TypeVar
-
-from sqlalchemy import Connection
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from otel_eval.interaction import Interaction
-from otel_eval.ledger.errors import LedgerError, LedgerUnavailable
 from otel_eval.ledger.expire import expire
-from otel_eval.ledger.grouping import Bill, Exported, Write, steps
+from otel_eval.ledger.grouping import Bill, Exported
 from otel_eval.ledger.ledger import Ledger
 from otel_eval.ledger.model import (
     Backlog,
     Batch,
-    Change,
     Deleted,
     Expired,
     OutboxEntry,
@@ -36,14 +25,9 @@ from otel_eval.ledger.model import (
     WaitingEvaluation,
 )
 from otel_eval.ledger.queues import discard, postpone
-from otel_eval.ledger.rows import Prepared, prepare
+from otel_eval.ledger.rows import prepare
+from otel_eval.ledger.writer import Writer
 from otel_eval.record import EvaluationRecord
-
-T = TypeVar("T")
-MAX_GROUP = 256
-PACE_S = 0.08
-"""Seconds from one transaction that only ends evaluations to the next. One that ends alone does not wait; where many end,
-a transaction for each costs more than all the rest of storing it. It is little beside what a model takes to answer."""
 
 
 class AsyncLedger:
@@ -57,13 +41,7 @@ class AsyncLedger:
         self.ledger = ledger
         self.changes = 0
         """Grows whenever what is stored of an Interaction was deleted, replaced by a revision, or given another id from here."""
-        self._writes: queue.SimpleQueue[Write | None] = queue.SimpleQueue()
-        self._listeners: list[Callable[[tuple[Stored, ...]], None]] = []
-        self._closed = False
-        self._arrived = threading.Event()
-        self._ended_at = float("-inf")
-        self._thread = threading.Thread(target=self._run, name="otel-eval-ledger", daemon=True)
-        self._thread.start()
+        self._writer = Writer(ledger)
 
     @classmethod
     async def open(cls, url: str, *, outbox: bool = True) -> AsyncLedger:
@@ -72,12 +50,7 @@ class AsyncLedger:
 
     async def close(self) -> None:
         """Finish the writes that were handed in, then let go of the database. May be called twice."""
-        if self._closed:
-            return
-        self._closed = True
-        self._writes.put(None)
-        self._arrived.set()
-        await asyncio.to_thread(self._thread.join)
+        await self._writer.close()
         await asyncio.to_thread(self.ledger.close)
 
     async def __aenter__(self) -> AsyncLedger:
@@ -86,23 +59,18 @@ class AsyncLedger:
     async def __aexit__(self, *exception: object) -> None:
         await self.close()
 
-    @contextlib.contextmanager
-    def listening(self, listener: Callable[[tuple[Stored, ...]], None]) -> Iterator[None]:
+    def listening(self, listener: Callable[[tuple[Stored, ...]], None]) -> contextlib.AbstractContextManager[None]:
         """Call ``listener`` on the event loop after each transaction that stored records, with what it stored.
 
         It is called before the write returns, also where nobody waits for it any more; it must not block or raise.
         """
-        self._listeners.append(listener)
-        try:
-            yield
-        finally:
-            self._listeners.remove(listener)
+        return self._writer.listening(listener)
 
     # Writing
 
     async def commit(self, batch: Batch) -> tuple[Stored, ...]:
         """See :meth:`Ledger.commit`."""
-        stored: tuple[Stored, ...] = await self._write(prepare(batch))
+        stored: tuple[Stored, ...] = await self._writer.put(prepare(batch))
         if batch.aliases or any(each.revision > 1 for each in batch.interactions):
             self.changes += 1
         return stored
@@ -114,16 +82,16 @@ class AsyncLedger:
     async def postpone(self, evaluation_ids: Iterable[str], not_before_ns: int) -> None:
         """See :meth:`Ledger.postpone`."""
         ids = tuple(evaluation_ids)
-        await self._write(lambda connection: postpone(connection, ids, not_before_ns))
+        await self._writer.put(lambda connection: postpone(connection, ids, not_before_ns))
 
     async def discard_waiting(self, evaluation_ids: Iterable[str]) -> None:
         """See :meth:`Ledger.discard_waiting`."""
         ids = tuple(evaluation_ids)
-        await self._write(lambda connection: discard(connection, ids))
+        await self._writer.put(lambda connection: discard(connection, ids))
 
     async def mark_exported(self, sequences: Iterable[int]) -> None:
         """See :meth:`Ledger.mark_exported`."""
-        await self._write(Exported(tuple(sequences)))
+        await self._writer.put(Exported(tuple(sequences)))
 
     async def add(self, model: str, day: str, usd: float, tokens: int) -> None:
         """See :meth:`Ledger.add`."""
@@ -131,7 +99,7 @@ class AsyncLedger:
 
     def hand_in(self, model: str, day: str, usd: float, tokens: int) -> asyncio.Future[None]:
         """:meth:`add` that need not be waited for: what is written after it is not stored before it."""
-        return self._put(Bill(model, day, usd, tokens))
+        return self._writer.put(Bill(model, day, usd, tokens))
 
     async def delete(
         self,
@@ -152,7 +120,7 @@ class AsyncLedger:
     async def expire(self, before_ns: int, *, after: tuple[int, str] | None = None) -> Expired:
         """See :meth:`Ledger.expire`; between other writes, in the writer's thread."""
         exporting = self.ledger.outbox
-        step: Expired = await self._write(
+        step: Expired = await self._writer.put(
             lambda connection: expire(connection, before_ns, after=after, exporting=exporting)
         )
         if step.deleted.interactions:
@@ -223,115 +191,3 @@ class AsyncLedger:
     async def spent(self, model: str, day: str) -> Spending:
         """See :meth:`Ledger.spent`."""
         return await asyncio.to_thread(self.ledger.spent, model, day)
-
-    # The writer
-
-    async def _write(self, what: Prepared | Callable[[Connection], Any]) -> Any:
-        return await self._put(what)
-
-    def _put(self, what: Prepared | Bill | Callable[[Connection], Any]) -> asyncio.Future[Any]:
-        if self._closed:
-            raise LedgerError("the ledger is closed")
-        loop = asyncio.get_running_loop()
-        future: asyncio.Future[Any] = loop.create_future()
-        self._writes.put(Write(what, future, loop))
-        if not isinstance(what, Bill):
-            self._arrived.set()
-        return future
-
-    def _run(self) -> None:
-        last = False
-        while not last:
-            first = self._writes.get()
-            if first is None:
-                return
-            group, last = self._gather(first)
-            self._commit(group)
-
-    def _gather(self, first: Write) -> tuple[list[Write], bool]:
-        """What goes into one transaction, and whether it is the last."""
-        group, began = [first], time.monotonic()
-        while True:
-            self._arrived.clear()
-            while len(group) < MAX_GROUP:
-                try:
-                    following = self._writes.get_nowait()
-                except queue.Empty:
-                    break
-                if following is None:
-                    return group, True
-                group.append(following)
-            left = self._due(group, began) - time.monotonic()
-            if left <= 0 or len(group) >= MAX_GROUP:
-                break
-            self._arrived.wait(left)
-        if any(write.of_records_alone for write in group):
-            self._ended_at = time.monotonic()
-        return group, False
-
-    def _due(self, group: Sequence[Write], began: float) -> float:
-        """When the group is to be stored: ended evaluations and exported ones at their pace, a bill with its record, all
-        else at once."""
-        if all(isinstance(write.what, Bill) for write in group):
-            return began + PACE_S
-        if all(write.keeps_pace for write in group):
-            return self._ended_at + PACE_S
-        return began
-
-    def _commit(self, group: list[Write]) -> None:
-        """One transaction for all; where that fails, each alone, so that one bad write does not fail its neighbours."""
-        planned = steps(group, outbox=self.ledger.outbox)
-        try:
-            results = self.ledger.write_all([step.change for step in planned])
-        except Exception as error:  # noqa: BLE001 - handed to whoever awaits the write
-            if len(group) > 1 and not isinstance(error, LedgerUnavailable):  # the database's fault is everybody's
-                for write in group:
-                    self._commit([write])
-            else:
-                for loop, of_loop in _by_loop([(write, error) for write in group]).items():
-                    _tell(loop, partial(_failed, of_loop))
-            return
-        done = [
-            pair
-            for step, whole in zip(planned, results, strict=True)
-            for pair in zip(step.writes, step.share(whole), strict=True)
-        ]
-        for loop, of_loop in _by_loop(done).items():
-            _tell(loop, partial(self._stored, of_loop))
-
-    def _stored(self, done: Sequence[tuple[Write, Any]]) -> None:
-        """On the event loop: listeners first, then whoever awaits the writes."""
-        stored = tuple(
-            each
-            for write, result in done
-            if write.stores_records
-            for each in result
-            if each.change is not Change.FORGOTTEN
-        )
-        try:
-            if stored:
-                for listener in tuple(self._listeners):
-                    listener(stored)
-        finally:
-            for write, result in done:
-                if not write.future.done():
-                    write.future.set_result(result)
-
-
-def _failed(group: Sequence[tuple[Write, Exception]]) -> None:
-    for write, error in group:
-        if not write.future.done():
-            write.future.set_exception(error)
-
-
-def _by_loop(pairs: Iterable[tuple[Write, T]]) -> dict[asyncio.AbstractEventLoop, list[tuple[Write, T]]]:
-    """What each event loop is told at once: waking one costs more than all that it is told."""
-    by_loop: dict[asyncio.AbstractEventLoop, list[tuple[Write, T]]] = {}
-    for write, result in pairs:
-        by_loop.setdefault(write.loop, []).append((write, result))
-    return by_loop
-
-
-def _tell(loop: asyncio.AbstractEventLoop, what: Callable[[], None]) -> None:
-    with contextlib.suppress(RuntimeError):  # the loop that asked is closed: nobody waits any more
-        loop.call_soon_threadsafe(what)

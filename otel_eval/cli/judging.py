@@ -31,5 +31,6 @@ def on_terminal() -> Watching:
 
 
 def log_to_stderr() -> None:
-    """The same in every process."""
+    """The same in every process: of libraries what they warn of, of ours also what ends a trouble, and what was deleted."""
+    logging.getLogger("otel_eval").setLevel(logging.INFO)
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s", stream=sys.stderr)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
@@ -60,9 +60,11 @@ def _configuration(path: Path) -> Config:
     return configuration(path)
 
 
-def write(paths: Iterable[Path], format: Format, out: TextIO, config: Config | None = None) -> None:
+def write(paths: Sequence[Path], format: Format, out: TextIO, config: Config | None = None) -> None:
     """Prints the Interactions of the paths, with the roles of that configuration. Raises UnreadableRecording."""
     found = _read(paths) if config is None else _with_roles(paths, config)
+    if format is Format.TABLE or not out.isatty():  # else the lines themselves show how far it is
+        found = _shown(found, paths, at_once=format is Format.TABLE)
     if format is Format.JSONL:
         for source, interaction in found:
             out.write(_line(source, interaction) + "\n")
@@ -70,6 +72,29 @@ def write(paths: Iterable[Path], format: Format, out: TextIO, config: Config | N
         out.write("[" + ",\n".join(_line(source, interaction) for source, interaction in found) + "]\n")
     else:
         _table(list(found), out)
+
+
+def _shown(
+    found: Iterator[tuple[Path, Interaction]], paths: Sequence[Path], at_once: bool
+) -> Iterator[tuple[Path, Interaction]]:
+    """The same, with a bar of the paths on standard error where that is a terminal; ``at_once``: when the bar is gone."""
+    if len(paths) < 2 or not sys.stderr.isatty():
+        yield from found
+        return
+    from otel_eval.experiment.progress import bar
+
+    kept = []
+    with bar(len(paths), "recordings") as advance:
+        begun: Path | None = None
+        for path, interaction in found:
+            if path != begun:
+                begun = path
+                advance(str(path))
+            if at_once:
+                kept.append((path, interaction))
+            else:
+                yield path, interaction
+    yield from kept
 
 
 def _read(paths: Iterable[Path], keep: Collection[str] = ()) -> Iterator[tuple[Path, Interaction]]:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import io
 import json
+import os
+import pty
 import subprocess
 import sys
 from pathlib import Path
@@ -90,3 +93,20 @@ def test_an_unreadable_path_ends_with_status_2(tmp_path: Path) -> None:
     )
     assert run.returncode == 2
     assert "bad.pb" in run.stderr
+
+
+@pytest.mark.parametrize("format", ["jsonl", "table"])
+def test_a_bar_is_on_the_terminal_alone(recording: Path, tmp_path: Path, format: str) -> None:
+    """Several recordings show how far it is on standard error; what is printed has nothing of it."""
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "otel_eval", "interactions", "--format", format, str(recording), str(recording)]
+    with open(ours, "rb", buffering=0) as terminal:
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=theirs, check=True, timeout=60)
+        os.close(theirs)
+        shown = b""
+        with contextlib.suppress(OSError):  # the other end is closed: all is read
+            while more := terminal.read(4096):
+                shown += more
+    assert b"recordings" in shown
+    assert b"recordings" not in done.stdout
+    assert done.stdout.count(b"look") == 2

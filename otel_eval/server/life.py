@@ -26,6 +26,8 @@ log = logging.getLogger("otel_eval.server")
 LAST_WORDS_S = 2.0
 """How long is waited for what an ended process had said: it is there at once, unless children of its own hold its sockets."""
 
+CLEANLY = "ended with status 0"
+
 STOPPING = (signal.SIGTERM, signal.SIGINT)
 
 
@@ -96,9 +98,8 @@ class Life:
     async def ended(self) -> str:
         """Return when it has ended and the journal has made what it asked for; how it ended, as half a sentence."""
         await asyncio.shield(self._ending)
-        status = self._process.returncode
-        assert status is not None
-        return f"ended with status {status}" if status >= 0 else f"was killed by {signal.Signals(-status).name}"
+        assert self._process.returncode is not None
+        return _how(self._process.returncode)
 
     def tell(self, tally: Tally) -> None:
         """Hand over what was counted."""
@@ -152,6 +153,15 @@ class Life:
             log.error("the judging process is ended: it cannot be understood", exc_info=error)
             with contextlib.suppress(ProcessLookupError):
                 self._process.kill()
+
+
+def _how(status: int) -> str:
+    if status >= 0:
+        return f"ended with status {status}"
+    try:
+        return f"was killed by {signal.Signals(-status).name}"
+    except ValueError:  # a real-time signal has no name
+        return f"was killed by signal {-status}"
 
 
 async def _spawn(*descriptors: int) -> asyncio.subprocess.Process:

@@ -10,7 +10,7 @@ from pathlib import Path
 from otel_eval.clock import Clock
 from otel_eval.journal import Journal
 from otel_eval.server.errors import ServerError
-from otel_eval.server.life import Life
+from otel_eval.server.life import CLEANLY, Life
 from otel_eval.server.messages import Begin, Ready
 from otel_eval.server.stages import StageDied
 from otel_eval.server.tally import Tally
@@ -65,17 +65,16 @@ class JudgingProcess:
     async def stop(self) -> None:
         """Have it close everything, and wait for its end. Raises StageDied where a stage of it broke over that."""
         life = self._life
-        if life is None or not life.is_ready:
-            return  # what starts has nothing to finish
-        life.tell(self._tally)
-        life.stop()
-        how = await life.ended()
+        if life is None:
+            return
+        if life.is_ready:
+            life.tell(self._tally)
+            life.stop()
+            how = await life.ended()
+            if life.died is None and how != CLEANLY:
+                log.warning("the judging process %s while it stopped: what it had not finished follows later", how)
         if life.died is not None:
             raise StageDied(life.died)
-        if how != "ended with status 0":
-            log.warning(
-                "the judging process %s while it stopped: what it had not finished follows after the next start", how
-            )
 
     async def close(self) -> None:
         """End it where it still runs."""

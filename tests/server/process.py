@@ -30,7 +30,7 @@ class ServeProcess:
 
     async def judging_again(self, old: int) -> int:
         """The pid of the judging process that took that one's place."""
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             while True:
                 with contextlib.suppress(IndexError):
                     if self.judging != old:
@@ -105,6 +105,6 @@ async def gone(pid: int) -> None:
         except (FileNotFoundError, ProcessLookupError):
             return False
 
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while runs():  # noqa: ASYNC110 - nobody tells of the end of a process that is not one's child
             await asyncio.sleep(0.01)

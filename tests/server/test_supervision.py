@@ -47,7 +47,7 @@ def kill(judging: JudgingProcess) -> None:
 
 async def told(caplog: pytest.LogCaptureFixture, text: str, times: int = 1) -> None:
     """Return once that was logged so often, and whoever logged it has gone on to what it waits for next."""
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while sum(text in message for message in caplog.messages) < times:  # noqa: ASYNC110 - a log has no event
             await asyncio.sleep(0.02)
 
@@ -58,7 +58,7 @@ async def restarts(clock: ManualClock, caplog: pytest.LogCaptureFixture) -> None
         await told(caplog, f"it is started again in {delay:g} s")
         assert sum("it is started again" in message for message in caplog.messages) == number
         clock.advance(delay)
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         await asyncio.Event().wait()
 
 

@@ -12,6 +12,7 @@ from typing import Any
 from otel_eval.conventions.content import Content
 from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind
 from otel_eval.conventions.payloads import Payload, input_of, output_of
+from otel_eval.conventions.reprs import CutRepr, objects_in, value_in
 from otel_eval.conventions.trouble import failure_of
 from otel_eval.conventions.values import is_object, plain
 from otel_eval.signals import Span
@@ -78,15 +79,24 @@ def _asked(taken: Any) -> Payload:
 
 
 def _reply(given: Any) -> str | None:
-    fields = _fields(given) if is_object(given) else {}
+    fields = _fields(_predicted(given) if isinstance(given, str) else given) if given else {}
     texts = [value for value in fields.values() if isinstance(value, str)]
     if len(fields) == 1 and texts:
         return texts[0]
     return output_of(fields).text if fields else None
 
 
-def _fields(value: dict[str, Any]) -> dict[str, Any]:
-    return {name: field for name, field in value.items() if name not in _STEPS}
+def _predicted(said: str) -> dict[str, Any]:
+    """The fields of a prediction in Python's words, as the instrumentation wrote them until 0.1.25."""
+    try:
+        found = objects_in(said, "Prediction")
+    except CutRepr:
+        return {}
+    return {name: value_in(field) for name, field in found[0].items()} if found else {}
+
+
+def _fields(value: Any) -> dict[str, Any]:
+    return {} if not is_object(value) else {name: field for name, field in value.items() if name not in _STEPS}
 
 
 CONVENTION = Convention(name="dspy", read=read, scopes=(_SCOPE,))

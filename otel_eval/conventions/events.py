@@ -163,6 +163,11 @@ def _blocks(content: str) -> Any:
     return containers(content) if content.startswith('[{"') else content
 
 
+def transcript(raw: object) -> tuple[Message, ...] | None:
+    """The messages in OpenLIT's one text of all (until 1.34); None for any other value."""
+    return _transcript(raw, "user") if isinstance(raw, str) and _SPEAKER.match(raw) else None
+
+
 def _transcript(raw: Any, role: str) -> tuple[Message, ...] | None:
     """G1: a JSON list of messages, or one text in which OpenLIT (1.33) wrote ``user: …`` line after line."""
     if raw is None:

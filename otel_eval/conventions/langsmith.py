@@ -19,7 +19,7 @@ from otel_eval.conventions.content import Content
 from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind
 from otel_eval.conventions.observed import Observed, facts_of
 from otel_eval.conventions.trouble import CONTROL_FLOW, failure_of
-from otel_eval.conventions.values import decode_leniently, first_text, text
+from otel_eval.conventions.values import decode_leniently, first_text, is_object, text
 from otel_eval.interaction import Failure
 from otel_eval.signals import Span
 
@@ -51,7 +51,9 @@ def read(span: Span) -> Facts | None:
     observed = Observed(
         kind=kind,
         name=name,
-        taken=_value(content, "input", "gen_ai.prompt", empty=kind is Kind.TOOL and given is not MISSING),
+        taken=_unwrapped(
+            _value(content, "input", "gen_ai.prompt", empty=kind is Kind.TOOL and given is not MISSING), kind
+        ),
         given=given,
         failure=None if steers else failure,
         control_flow=steers,
@@ -71,6 +73,13 @@ def _value(content: Content, field: str, key: str, empty: bool = False) -> Any:
     """The whole inputs or outputs. ``empty``: an empty object is one, and not what is left when content is hidden."""
     value = content.value(field, key, twice=False)
     return MISSING if value == {} and not empty else value
+
+
+def _unwrapped(taken: Any, kind: Kind) -> Any:
+    """A tool's arguments without the name that the Claude Agent SDK's integration puts them under."""
+    if kind is Kind.TOOL and is_object(taken) and set(taken) == {"input"} and is_object(taken["input"]):
+        return taken["input"]
+    return taken
 
 
 def _session(attributes: Mapping[str, Any]) -> str | None:

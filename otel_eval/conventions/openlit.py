@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from otel_eval.conventions.content import Content
+from otel_eval.conventions.events import transcript
 from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind, Missing
 from otel_eval.conventions.messages import read_messages
 from otel_eval.conventions.parts import result_value
@@ -54,7 +55,11 @@ def read(span: Span) -> Facts | None:
     if operation in ("invoke_agent", "invoke_workflow", "framework", "execute_task"):
         return _frame(span, str(operation))
     if operation in _MODEL:
-        return Facts(kind=Kind.MODEL, output=None if _answered(attributes) else asked_tools(attributes))
+        return Facts(
+            kind=Kind.MODEL,
+            input=transcript(attributes.get("gen_ai.prompt")),
+            output=None if _answered(attributes) else asked_tools(attributes),
+        )
     return None
 
 

@@ -12,6 +12,7 @@ import orjson
 from otel_eval.conventions.langchain_reprs import message_in
 from otel_eval.conventions.messages import read_message, read_messages
 from otel_eval.conventions.parts import result_value
+from otel_eval.conventions.reprs import value_in
 from otel_eval.conventions.trouble import error_in_result
 from otel_eval.conventions.values import containers, decode_leniently, is_object, is_placeholder, looks_cut, plain
 from otel_eval.interaction import JsonValue, Message
@@ -55,8 +56,11 @@ _HISTORIES = ("chat_history", "history")
 """Beside what was said now: LangChain's executors and chains, LlamaIndex's workflows."""
 
 
-_OBJECT_REPR = re.compile(r"[A-Z]\w*\((?:\w+=|\)|<)|<[\w.]+ object at 0x[0-9a-f]+>$")
+_OBJECT_REPR = re.compile(r"[A-Z]\w*\(\s*(?:\w+=|\)|<)|<[\w.]+ object at 0x[0-9a-f]+>$")
 """The repr of an object, which is no text of anybody's: ``AgentOutput(response=…``, ``<groq.Stream object at 0x7f…>``."""
+
+
+_CALLING = re.compile(r"\barguments=(\{.*\})$", re.S)
 
 
 def is_object_repr(value: object) -> bool:
@@ -214,6 +218,9 @@ def tool_arguments(raw: Any) -> JsonValue:
     if is_object(value):
         if set(value) <= {"args", "kwargs"}:
             return _called_with(value)
+        if isinstance(value.get("calling"), str) and "tool_string" in value:
+            called = _CALLING.search(value["calling"])  # CrewAI, under OpenInference until 0.1.11
+            return plain(None if called is None else value_in(called[1]))
         if "input_str" in value and set(value) <= {"input_str", "tags", "metadata", "inputs", "kwargs"}:
             inner = value.get("inputs")
             return plain(inner) if is_object(inner) and inner else plain(containers(value["input_str"]))

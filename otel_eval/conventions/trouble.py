@@ -40,6 +40,7 @@ SENTENCES = (
         r"Error (?:executing|invoking) tool \S+?(?: with kwargs .* with error)?:\s.*", re.S
     ),  # MCP SDK, LangGraph, Vercel
     re.compile(r"Error executing tool: .*", re.S),  # CrewAI
+    re.compile(r"I encountered an error while trying to use the tool\. This was the error: .*", re.S),  # CrewAI 0.x
     re.compile(r"Error: [A-Z]\w*(?:Error|Exception) - .*", re.S),  # Strands
     re.compile(r"Error running tool \(non-fatal\).*", re.S),  # OpenAI Agents
 )

@@ -57,3 +57,21 @@ def test_hidden_fields_are_none() -> None:
     facts = facts_of(dspy("ReAct.forward", "CHAIN", **{"input.value": "__REDACTED__", "output.value": "__REDACTED__"}))
     assert facts is not None
     assert (facts.asked, facts.reply) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("given", "reply"),
+    [
+        ("Prediction(\n    reasoning='because',\n    reply='It was sent.'\n)", "It was sent."),
+        (
+            "Prediction(\n    trajectory={'tool_name_0': 'finish'},\n    reasoning='',\n    reply=\"It's sent.\"\n)",
+            "It's sent.",
+        ),
+        ("Prediction(\n    reply='It was se", None),
+    ],
+)
+def test_a_prediction_in_pythons_words(given: str, reply: str | None) -> None:
+    """As it was written until 0.1.25; a cut one is none."""
+    found = facts_of(dspy("ChainOfThought.forward", "CHAIN", taken={"question": "Where is it?"}, given=given))
+    assert found is not None
+    assert found.reply == reply

@@ -172,3 +172,13 @@ def test_a_project_is_no_session() -> None:
     )
     assert facts is not None
     assert facts.session is None
+
+
+def test_the_arguments_of_a_tool_of_the_claude_agent_sdk() -> None:
+    """They stand under a name; a text there is LangChain's, and read as before."""
+    assert read("tool", "mcp__shop__find", {"input": {"id": 9}}, {"content": "sent"}).arguments == {"id": 9}
+    assert read("tool", "find", {"input": "{'id': 9}"}, {"output": "sent"}).arguments == {"id": 9}
+    assert read("tool", "find", {"input": {"id": 9}, "kind": "x"}, "sent").arguments == {
+        "input": {"id": 9},
+        "kind": "x",
+    }

@@ -28,6 +28,7 @@ SETTING = "LANGSMITH_HIDE_INPUTS=false LANGSMITH_HIDE_OUTPUTS=false"
 KINDS: dict[str, Kind] = {"chain": Kind.WORKFLOW, "llm": Kind.MODEL, "tool": Kind.TOOL}
 """All else (retriever, embedding, prompt, parser) is no agent's work."""
 
+_SYNTHETIC = "<synthetic>"
 _REPR = re.compile(r"(?P<type>[A-Za-z_][\w.]*)\((?P<arguments>.*)\)", re.S)
 
 
@@ -65,6 +66,8 @@ def read(span: Span) -> Facts | None:
         agent=agent,
     )
     facts = facts_of(observed, span, content)
+    if observed.model == _SYNTHETIC:
+        facts = replace(facts, failure=_told_in_place(facts))
     # an error stands in place of the output, which is then the last that the model had: nothing
     return replace(facts, output=None) if kind is Kind.MODEL and facts.failure is not None else facts
 
@@ -86,6 +89,12 @@ def _session(attributes: Mapping[str, Any]) -> str | None:
     """LangGraph's thread, or what LangSmith groups runs by."""
     names = ("session_id", "thread_id", "conversation_id")
     return first_text(attributes, (f"langsmith.metadata.{name}" for name in names))
+
+
+def _told_in_place(facts: Facts) -> Failure | None:
+    """The error that Claude Code says in place of an answer, as of a model of its own."""
+    said = next((message.text for message in facts.output or () if message.text), "")
+    return Failure(message=said) if said.startswith("API Error") else facts.failure
 
 
 def _failure(span: Span) -> Failure | None:

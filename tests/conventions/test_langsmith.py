@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -182,3 +183,19 @@ def test_the_arguments_of_a_tool_of_the_claude_agent_sdk() -> None:
         "input": {"id": 9},
         "kind": "x",
     }
+
+
+@pytest.mark.parametrize(("said", "failed"), [("API Error: 500 down", True), ("No response requested.", False)])
+def test_an_error_that_claude_code_says_itself(said: str, failed: bool) -> None:
+    """The model of such an answer is no model."""
+    outer = run("chain", "claude.conversation", {"prompt": "hi"}, {"content": said, "role": "assistant"})
+    inner = run(
+        "llm",
+        "claude.assistant.turn",
+        {"messages": [{"role": "user", "content": "hi"}]},
+        {"role": "assistant", "content": said},
+        parent=outer,
+    )
+    inner = replace(inner, attributes={**inner.attributes, "gen_ai.request.model": "<synthetic>"})
+    (found,) = assemble([outer, inner])
+    assert (found.failure is not None, found.reply) == (failed, None if failed else said)

@@ -16,6 +16,7 @@ from otel_eval.config.values import (
     MarkerName,
     Regex,
     Secret,
+    SecretText,
     Section,
     Text,
     refuse,
@@ -161,7 +162,7 @@ class Server(Section):
 class LoopGuard(Section):
     """How the telemetry of our own judges is known when it comes back, so that it is never judged."""
 
-    key: Annotated[Secret, AfterValidator(_long_enough)] | None = None
+    key: Annotated[SecretText, AfterValidator(_long_enough)] | None = None
     """A secret of 16 characters or more, the same for all replicas whose telemetry meets (`"${env:OTEL_EVAL_LOOP_GUARD_KEY}"`).
     Else one is made in `storage.directory`, in the file `loop-guard.key`; its content may be given here."""
 

@@ -130,10 +130,18 @@ Regex = Annotated[
 MarkerName = Annotated[str, BeforeValidator(_marker_name, json_schema_input_type=str)]
 
 
+def _secret_text(value: Any) -> Any:
+    return value if isinstance(value, SecretStr) else _text(value)
+
+
+SecretText = Annotated[SecretStr, BeforeValidator(_secret_text, json_schema_input_type=str)]
+"""As :data:`Secret`, on any number of lines: the content of a file."""
+
+
 def _secret(value: Any) -> Any:
-    if isinstance(value, SecretStr):
-        return value
-    text = _text(value)
+    text = _secret_text(value)
+    if isinstance(text, SecretStr):
+        return text
     if any(char < " " or char == "\x7f" for char in text):
         raise refuse("text on one line (a line break at its end? it cannot stand in a header)")
     return text

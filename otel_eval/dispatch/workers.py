@@ -42,9 +42,10 @@ _SECOND_NS = 1_000_000_000
 class Workers:
     """The lanes and what runs in them.
 
-    ``limit`` bounds what runs at the same time, over all lanes, and what has been judged and is being stored: a verdict
-    does not keep its lane's next evaluation waiting, unless the ledger is slower than the judges. ``max_wait`` (seconds) is how long an evaluation waits
-    for a model that is down. ``ended`` is told of each record, with the Interaction that it is about.
+    ``limit`` bounds what runs at the same time, over all lanes, and as well what has been judged and is being stored: a
+    verdict does not keep its lane's next evaluation waiting, unless the ledger is slower than the judges. ``max_wait``
+    (seconds) is how long an evaluation waits for a model that is down. ``ended`` is told of each record, with the
+    Interaction that it is about.
     """
 
     def __init__(

@@ -92,6 +92,7 @@ def _evidence(run: Run, made: dict[int, Evidence], names: Sequence[str]) -> Evid
     members, inside = run.members, run.inside_tool
     trees = {run.root.trace_id: run.tree}
     calls = calls_of(members, trees)
+    nested = [made[id(inner)] for inner in (*run.within, *run.in_a_row) if id(inner) in made]
     parts = [node.facts for node in (*run.frames, *members) if node.kind() in _PARTS and node.span_id not in inside]
     return Evidence(
         trace_id=run.root.trace_id,
@@ -100,7 +101,7 @@ def _evidence(run: Run, made: dict[int, Evidence], names: Sequence[str]) -> Evid
         steps=[node for node in members if node.kind() in (Kind.STEP, Kind.WORKFLOW) and node.span_id not in inside],
         calls=[call for call in calls if call.node.span_id not in inside],
         inner_calls=[call for call in calls if call.node.span_id in inside],
-        tools=tool_spans(members, run.tree, inside, [span for inner in made.values() for span in inner.tools]),
+        tools=tool_spans(members, run.tree, inside, (span for inner in nested for span in inner.tools)),
         nodes=members,
         agent=own_name,
         is_handoff=handoff_test(

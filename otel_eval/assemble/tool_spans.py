@@ -31,28 +31,41 @@ def tool_spans(
             if child.facts is not None and child.kind() is Kind.TOOL and _is_part(child.facts, facts):
                 facts = fill(facts, child.facts)
         found.append(ToolSpan(node=node, facts=facts))
-    return _once(found, list(elsewhere)) if found else found
+    return _once(found, elsewhere) if found else found
 
 
 def _is_part(inner: Facts, outer: Facts) -> bool:
     return (inner.call_id is not None and inner.call_id == outer.call_id) or alike(inner.tool, outer.tool)
 
 
-def _once(found: Sequence[ToolSpan], elsewhere: list[ToolSpan]) -> list[ToolSpan]:
+def _once(found: Sequence[ToolSpan], elsewhere: Iterable[ToolSpan]) -> list[ToolSpan]:
     """Without the spans that lie beside another of the same call, where the context between the two was lost.
 
     Two instrumentations write the same call id at the same time; an MCP server writes the tool's own name, within the time
     of a span whose name has the server's before it (``mcp__shop__get_order``) and which names the call.
     """
     whole = {span.node.key: span for span in found}
+    if all(span.facts.call_id is None for span in found):
+        others = {span.node.key: span for span in elsewhere if span.facts.call_id is not None}
+        if not others:
+            return list(found)
+    else:
+        others = {span.node.key: span for span in elsewhere}
     served: set[tuple[str, str]] = set()  # the calls whose server's span was found
-    for span in sorted(found, key=lambda span: span.node.order):
+    running: list[tuple[str, str]] = []
+    for span in sorted([*found, *others.values()], key=lambda span: span.node.order):
+        key = span.node.key
+        at_once = [(whole.get(other) or others[other], other in whole) for other in running]
+        running = [other.node.key for other, _ in at_once if other.node.ended_ns > span.node.started_ns]
+        running.append(key)
+        if key not in whole:
+            continue
         of_server = span.facts.call_id is None
-        others = [*whole.values(), *elsewhere] if of_server else whole.values()
-        outer = next((other for other in others if _same(other, span, served)), None)
+        outer = next((other for other, mine in at_once if (mine or of_server) and _same(other, span, served)), None)
         if outer is None:
             continue
-        del whole[span.node.key]
+        running.pop()
+        del whole[key]
         if outer.node.key in whole:
             whole[outer.node.key] = ToolSpan(node=outer.node, facts=fill(outer.facts, span.facts))
         if of_server:

@@ -73,6 +73,7 @@ SETTINGS: dict[str, str] = {
         "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true",
     ),
     "opentelemetry.instrumentation.google_genai": SETTING,
+    "opentelemetry.instrumentation.ag2": "TelemetryMiddleware(capture_content=True)",
     "Microsoft.SemanticKernel": "SEMANTICKERNEL_EXPERIMENTAL_GENAI_ENABLE_OTEL_DIAGNOSTICS_SENSITIVE=true",
     "Experimental.Microsoft.": "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true",  # or EnableSensitiveData
     "Azure.AI.": "AZURE_EXPERIMENTAL_ENABLE_GENAI_TRACING=true AZURE_TRACING_GEN_AI_CONTENT_RECORDING_ENABLED=true",
@@ -140,6 +141,8 @@ def kind_of(span: Span) -> Kind | None:
     operation = attributes.get("gen_ai.operation.name")
     if attributes.get("gen_ai.tool.name") == "(merged tools)":
         return Kind.OTHER  # Google ADK's span around tools that ran side by side
+    if attributes.get("ag2.span.type") == "usage":
+        return Kind.OTHER  # AG2's record of tokens that the model's span beside it has counted
     if isinstance(operation, str) and operation:
         kind = OPERATIONS.get(operation) or OPERATIONS.get(operation.lower())  # Microsoft's Agent 365 wrote "Chat"
         if kind is Kind.MODEL and span.name.startswith(_AGENT_SPAN):

@@ -44,6 +44,7 @@ def read(attributes: dict[str, Any], *, name: str = "s", scope: str = "") -> Fac
         ({"llm.input_messages.7.message.role": "user"}, Kind.MODEL),
         ({"http.request.method": "GET", "url.full": "https://x"}, None),
         ({"gen_ai.agent.name": "stamped on everything"}, None),
+        ({"gen_ai.response.model": "m", "ag2.span.type": "usage"}, None),
         ({}, None),
     ],
 )

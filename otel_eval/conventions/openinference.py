@@ -50,6 +50,7 @@ USAGE_KEYS = {
     "reasoning_tokens": ("llm.token_count.completion_details.reasoning",),
 }
 
+_NAMES = ("agent.name", "gen_ai.agent.name", "agno.agent", "agno.team")  # the last two until 0.1.10
 SETTING = "OPENINFERENCE_HIDE_INPUTS=false OPENINFERENCE_HIDE_OUTPUTS=false"
 
 
@@ -85,7 +86,7 @@ def _agent(span: Span, kind: Kind, content: Content) -> Facts:
     if taken == Payload():
         taken = input_payload(attributes.get("crew_inputs"))  # CrewAI, on the kickoff
     given = output_payload(_shown(content, "output", "output.value"), structured=kind is Kind.AGENT)
-    name = first_text(attributes, ("agent.name", "gen_ai.agent.name")) or _agent_in_metadata(attributes)
+    name = first_text(attributes, _NAMES) or _agent_in_metadata(attributes)
     node = first_text(attributes, ("graph.node.name", "graph.node.id")) if kind is Kind.AGENT else None
     if name is None and kind is Kind.AGENT and span.scope.name.endswith("claude_agent_sdk"):
         sdk, _, method = span.name.partition(".")  # nothing else tells a subagent's span from its parent's

@@ -114,3 +114,12 @@ def test_bedrocks_failed_results_are_in_the_request_alone() -> None:
         ("find", {"id": 9}, None, "down")
     ]
     assert (found.system, found.asked, found.reply) == ("Be brief.", "Where is o_9?", "Sorry.")
+
+
+@pytest.mark.parametrize("key", ["agno.agent", "agno.team", "agent.name"])
+def test_an_agents_name(key: str) -> None:
+    """Agno's agents and teams had names of their own until 0.1.10."""
+    scope = Scope("openinference.instrumentation.agno")
+    facts = facts_of(span("shop.run", attributes={"openinference.span.kind": "AGENT", key: "shop"}, scope=scope))
+    assert facts is not None
+    assert facts.agent == "shop"

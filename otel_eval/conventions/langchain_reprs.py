@@ -19,7 +19,8 @@ _RUN_IDS = ("run-", "lc_run-")
 def message_in(said: str) -> dict[str, Any] | None:
     """The message that the text is of, in the shape of :mod:`otel_eval.conventions.messages`; None for any other text.
 
-    A person's and a system's message look alike: their role is left to the reader.
+    A model's has an id of its run, or tells of it; a person's and a system's look alike, and are taken for a person's. Where
+    there is but the content, the role is left to the reader.
     """
     if not said.startswith(_STARTS):
         return None
@@ -36,7 +37,7 @@ def message_in(said: str) -> dict[str, Any] | None:
     made = fields.get("tool_calls") or fields.get("usage_metadata") or fields.get("response_metadata")
     if made or str(fields.get("id")).startswith(_RUN_IDS):
         return {**fields, "role": "assistant"}
-    return fields
+    return {**fields, "role": "user"} if "id" in fields or "response_metadata" in fields else fields
 
 
 def _parts(said: str) -> list[str]:

@@ -55,6 +55,8 @@ def read(span: Span) -> Facts | None:
             model=first_text(attributes, ("gen_ai.response.model", "gen_ai.request.model", "gen_ai.model_name")),
             failure=failure_of(span),
         )
+    if "langgraph_node" in attributes and kind in (Kind.AGENT, Kind.WORKFLOW):
+        kind = _of_graph(span, kind)
     taken, given = _taken(_raw(content, "input", _INPUTS)), _given(_raw(content, "output", _OUTPUTS))
     name = first_text(attributes, ("gen_ai.agent.name", "agent.name"))
     return Facts(
@@ -69,6 +71,15 @@ def read(span: Span) -> Facts | None:
         failure=failure_of(span),
         marks=content.marks,
     )
+
+
+def _of_graph(span: Span, kind: Kind) -> Kind:
+    """A node of LangGraph's under TraceAI, or what ran in one: no agent, unless the node is named like one.
+
+    The node that calls the model is named ``agent`` in LangGraph's prebuilt agents and in most graphs made by hand.
+    """
+    node = span.attributes.get("langgraph_node")
+    return kind if kind is Kind.AGENT and span.name == node and node != "agent" else Kind.STEP
 
 
 def _raw(content: Content, field: str, keys: tuple[str, ...]) -> Any:

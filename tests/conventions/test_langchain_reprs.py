@@ -19,8 +19,9 @@ RESULT = "content='{\"status\": \"sent\"}' name='find' tool_call_id='c1'"
     ("said", "role", "content"),
     [
         ("content='hi'", None, "hi"),
-        ("content=\"it's = here\" id='7'", None, "it's = here"),
+        ("content=\"it's = here\" id='7'", "user", "it's = here"),
         ("content='hi' additional_kwargs={} response_metadata={'model': 'm'}", "assistant", "hi"),
+        ("content='hi' additional_kwargs={} response_metadata={}", "user", "hi"),
         ("content='hi' id='run-7'", "assistant", "hi"),
         ("content=[{'type': 'text', 'text': 'hi'}]", None, [{"type": "text", "text": "hi"}]),
         ("content='hi' id='run-7' tool_calls=[{'name': 'fi", "assistant", "hi"),  # the end is cut

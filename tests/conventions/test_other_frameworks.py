@@ -293,3 +293,19 @@ def test_one_call_through_framework_client_and_server() -> None:
     assert [(call.name, call.call_id, call.arguments, call.result) for call in found.tool_calls] == [
         ("get_order", "c1", {"id": 9}, {"status": "sent"})
     ]
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "node", "expected"),
+    [
+        ("agent", "AGENT", "agent", Kind.STEP),
+        ("refund_agent", "AGENT", "refund_agent", Kind.AGENT),
+        ("call_model", "CHAIN", "agent", Kind.STEP),
+        ("order_agent", "AGENT", None, Kind.AGENT),
+    ],
+)
+def test_a_graph_under_traceai(name: str, kind: str, node: str | None, expected: Kind) -> None:
+    """Nodes, and what runs in them, are no agents but by their name."""
+    found = facts_of(span(name, attributes={"gen_ai.span.kind": kind, "langgraph_node": node}))
+    assert found is not None
+    assert found.kind is expected

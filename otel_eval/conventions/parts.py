@@ -46,7 +46,7 @@ def _is_blocks(content: str) -> bool:
         and all(
             is_object(item)
             and (
-                item.get("type") in _BY_TYPE
+                str(item.get("type")) in _BY_TYPE
                 or (len(item) == 1 and next(iter(item)) in ("text", "toolUse", "toolResult"))
             )
             for item in blocks

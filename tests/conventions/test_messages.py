@@ -190,3 +190,10 @@ def test_a_mask_is_no_text(shown: str) -> None:
 def test_a_text_with_such_a_word_is_a_text(said: str) -> None:
     """Only the whole of a value can be a mask."""
     assert not is_placeholder(said)
+
+
+@pytest.mark.parametrize("kind", ["[]", "{}", "7", "null"])
+def test_a_part_of_no_kind_is_a_text(kind: str) -> None:
+    """What looks like a part, and is of no kind that anybody writes, stands as it is."""
+    said = f'[{{"type": {kind}}}]'
+    assert read_messages([{"role": "user", "content": said}]) == (Message(role="user", parts=(TextPart(text=said),)),)

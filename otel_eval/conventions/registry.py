@@ -127,14 +127,13 @@ class Registry:
             told.append(facts)
         if not told or told[0].kind is Kind.OTHER:
             return None
-        session = next((facts.session for facts in told if facts.session is not None), None)
-        user = next((facts.user_id for facts in told if facts.user_id is not None), None)
+        whole = reduce(fill, told)
         return changed(
-            reduce(fill, told),
+            whole,
             conventions=tuple(names),
             cut=tails_of(span),
-            session=(session_of(span.attributes) if session is None else session) or None,
-            user_id=user or user_of(span.attributes),
+            session=(session_of(span.attributes) if whole.session is None else whole.session) or None,
+            user_id=whole.user_id or user_of(span.attributes),
         )
 
     def note_of(self, record: LogRecord) -> Note | None:

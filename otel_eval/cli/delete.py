@@ -8,6 +8,7 @@ import json
 import sys
 import time
 from dataclasses import asdict
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -15,15 +16,20 @@ from rich.console import Console
 
 from otel_eval.cli.failing import fail
 from otel_eval.cli.stored import ConfigOption, Format, FormatOption, LedgerOption, configuration
-from otel_eval.clock import SystemClock
+from otel_eval.clock import Clock, SystemClock
 from otel_eval.config import Config
 from otel_eval.durations import parse_duration_ns
 from otel_eval.journal import Journal, JournalError, JournalLocked
 from otel_eval.ledger import AsyncLedger, Ledger, LedgerError, LedgerNotFound
 from otel_eval.pipeline.forgetting import Forgotten, Wanted, forget
-from otel_eval.server.control import ControlError, ask
+from otel_eval.server.control import ControlError, NobodyListens, ask
 
 FAILED = 1
+PATIENCE_S = 30.0
+"""How long is waited for whoever holds the directory and does not listen: the longest pause before a judging process is
+started again, and that start twice over."""
+AGAIN_S = 0.2
+"""After what time it is asked again: nothing tells of a socket that is there."""
 
 
 def delete(
@@ -46,8 +52,9 @@ def delete(
     exported or forwarded already.
 
     While a server holds the storage directory, it is asked to do it, so that its memory forgets as well; it must run on
-    this machine, and may be busy with a judge whose record still comes: repeat the command then. Of several replicas, run
-    it beside each: they may share a ledger, never a journal. With --ledger that ledger alone is touched.
+    this machine, and may be busy with a judge whose record still comes: repeat the command then. While it starts, or starts
+    its judging process again, it is waited for, for half a minute. Of several replicas, run it beside each: they may share
+    a ledger, never a journal. With --ledger that ledger alone is touched.
 
     Exit status: 0, also where there was nothing; 1 where it was not confirmed, or not all of it could be deleted (do it
     again); 2 for a wrong option, configuration or ledger.
@@ -113,12 +120,26 @@ async def _delete(wanted: Wanted, config: Config, ledger: str | None) -> Forgott
     directory = config.storage_directory
     if not (directory / "journal.db").exists():
         return await _from_ledger(wanted, config.ledger_url, None)
-    try:
-        opened = await Journal.open(directory, clock=SystemClock())
-    except JournalLocked:
-        return await ask(directory, wanted)
+    opened = await _opened_or_done(wanted, directory, SystemClock())
+    if isinstance(opened, Forgotten):
+        return opened
     async with opened as journal:
         return await _from_ledger(wanted, config.ledger_url, journal)
+
+
+async def _opened_or_done(wanted: Wanted, directory: Path, clock: Clock) -> Journal | Forgotten:
+    """The journal where nobody holds it, or what its holder deleted. One that does not listen may begin to, or let go."""
+    deadline = clock.monotonic() + PATIENCE_S
+    while True:
+        try:
+            return await Journal.open(directory, clock=clock)
+        except JournalLocked:
+            try:
+                return await ask(directory, wanted)
+            except NobodyListens:
+                if clock.monotonic() >= deadline:
+                    raise
+        await clock.sleep_until(clock.monotonic() + AGAIN_S)
 
 
 async def _from_ledger(wanted: Wanted, url: str, journal: Journal | None) -> Forgotten:

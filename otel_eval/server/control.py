@@ -29,6 +29,10 @@ class ControlError(Exception):
     """The server cannot be asked, or could not do it; the message can be shown as it is."""
 
 
+class NobodyListens(ControlError):
+    """Not at the moment: the server starts, or stops, or its judging process died and is started again."""
+
+
 @contextlib.asynccontextmanager
 async def answering(directory: Path, forget: Forget) -> AsyncIterator[None]:
     """Answer those who ask, until the block ends; what is being done then is finished. Raises OSError."""
@@ -44,20 +48,32 @@ async def answering(directory: Path, forget: Forget) -> AsyncIterator[None]:
 
 
 async def ask(directory: Path, wanted: Wanted) -> Forgotten:
-    """Have the server that holds the directory delete it, from its memory too. Raises ControlError."""
+    """Have the server that holds the directory delete it, from its memory too. Raises ControlError.
+
+    NobodyListens where it was not asked at all, so that it can be asked later.
+    """
     try:
         with _address(directory) as address:
             reader, writer = await asyncio.open_unix_connection(address)
+    except (FileNotFoundError, ConnectionRefusedError) as error:
+        raise NobodyListens(_silent(directory, error)) from error
+    except OSError as error:
+        raise ControlError(_silent(directory, error)) from error
+    try:
         with contextlib.closing(writer):
             writer.write(json.dumps({"forget": dict(wanted.given())}).encode() + b"\n")
             await writer.drain()
             line = await reader.readline()
         answer = json.loads(line)
     except (OSError, ValueError) as error:
-        raise ControlError(f"the server that holds {directory} does not answer: {error}") from error
+        raise ControlError(_silent(directory, error)) from error
     if "error" in answer:
         raise ControlError(str(answer["error"]))
     return Forgotten(**answer["forgotten"])
+
+
+def _silent(directory: Path, error: Exception) -> str:
+    return f"the server that holds {directory} does not answer: {error}"
 
 
 class _Answer:

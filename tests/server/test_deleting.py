@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import signal
 import sys
 from pathlib import Path
 from typing import Any
 
 import grpc
 import pytest
+from click.testing import Result
+from typer.testing import CliRunner
 
+from otel_eval.cli.main import app
 from otel_eval.clock import SystemClock
 from otel_eval.journal import Journal
 from otel_eval.ledger import Ledger
 from otel_eval.testing.otlp import otlp_request
 from otel_eval.testing.sink import Sink
 from otel_eval.testing.spans import Tool, conversation
-from tests.server.process import ServeProcess, serving
+from tests.server.process import ServeProcess, gone, serving
 from tests.server.test_crash import EXPORT, ended, write_config
 
 SETTLED = {"completion": {"settle": "300ms", "settle_across_processes": "600ms", "idle": "1h"}}
@@ -119,18 +124,51 @@ async def test_what_waits_to_be_forwarded_goes_on_without_it(tmp_path: Path) -> 
         assert {span.trace_id for span in sink.spans} == {other[0].trace_id, then[0].trace_id}
 
 
-async def test_who_holds_the_directory_without_answering_is_told(tmp_path: Path) -> None:
-    """Exit status 1 and a message, no traceback."""
-    config = write_config(tmp_path)
+def deletes(config: Path, *options: str) -> Result:
+    """The command, in this process: it asks within milliseconds."""
+    return CliRunner().invoke(app, ["delete", "--config", str(config), "--yes", "--format", "json", *options])
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+async def test_a_judging_process_that_is_started_again_is_waited_for(tmp_path: Path) -> None:
+    """A server is there, and its control socket is not: the deletion is done once it is, in its memory as well."""
+    config = write_config(tmp_path, **SETTLED)
+    mine = conversation(asked="SECRET", session="s-1")
     async with serving(config) as server:
-        await export(server, otlp_request(conversation()))
-        assert await server.terminate() == 0
+        await export(server, otlp_request(mine))
+        await ended(tmp_path / "data" / "ledger.db", {id_of(mine)}, evaluators=2)
+        killed = server.judging
+        os.kill(killed, signal.SIGKILL)
+        await gone(killed)
+        result = await asyncio.to_thread(deletes, config, "--session", "s-1")
+        assert result.exit_code == 0, result.output
+        assert json.loads(result.stdout)["interactions"] == 1
+        assert await server.judging_again(killed) != killed
+        await export(server, otlp_request(mine))
+        then = conversation(asked="then")
+        await export(server, otlp_request(then))
+        await ended(tmp_path / "data" / "ledger.db", {id_of(then)}, evaluators=2)
+    assert asked_in(tmp_path / "data") == {"then"}
+
+
+async def test_who_holds_the_directory_and_lets_go_is_waited_for(tmp_path: Path) -> None:
+    """A server that stops, or another deletion: what is left is deleted here."""
+    with Ledger.open(f"sqlite:///{tmp_path}/data/ledger.db"):
+        pass
     async with await Journal.open(tmp_path / "data", clock=SystemClock()):
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "otel_eval", "delete", "--config", str(config), "--yes", "--user", "ada"),
-            stderr=asyncio.subprocess.PIPE,
-        )
-        _, errors = await process.communicate()
-    assert process.returncode == 1
-    assert "does not answer" in errors.decode()
-    assert "Traceback" not in errors.decode()
+        deleting = asyncio.create_task(asyncio.to_thread(deletes, write_config(tmp_path), "--user", "ada"))
+        await asyncio.wait([deleting], timeout=0.5)
+        assert not deleting.done()
+    assert (await deleting).exit_code == 0
+
+
+async def test_who_holds_the_directory_without_answering_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Exit status 1 and a message, no traceback, once it was waited for."""
+    monkeypatch.setattr("otel_eval.cli.delete.PATIENCE_S", 0.3)
+    async with await Journal.open(tmp_path / "data", clock=SystemClock()):
+        result = await asyncio.to_thread(deletes, write_config(tmp_path), "--user", "ada")
+    assert result.exit_code == 1
+    assert "does not answer" in result.stderr
+    assert "Traceback" not in result.stderr

@@ -261,7 +261,7 @@ INSTRUMENTS: tuple[Instrument, ...] = (
         name="otel_eval.judging.restarts",
         kind="counter",
         unit="{restart}",
-        description="Times that the judging process was started again because it had died.",
+        description="Times that the judging process was started again because it had died, since the server was started.",
         known=(),
     ),
     Instrument(

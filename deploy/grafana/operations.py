@@ -153,7 +153,17 @@ def build() -> dashboard.Dashboard:
                 ),
                 legend="{{gen_ai_request_model}}",
             ),
-            width=12,
+            width=8,
+        ),
+        panels.lines(
+            "Restarts of the judging process",
+            "How often it died and was started again, in an hour. Telemetry is taken meanwhile, and nothing is lost.",
+            "short",
+            Query(
+                expression='sum by (instance) (increase(otel_eval_judging_restarts_total{instance=~"$instance"}[1h]))',
+                legend="{{instance}}",
+            ),
+            width=8,
         ),
         panels.lines(
             "Label values over their bound",
@@ -165,7 +175,7 @@ def build() -> dashboard.Dashboard:
                 ),
                 legend="{{otel_eval_label}}",
             ),
-            width=12,
+            width=8,
         ),
     ):
         frame = frame.with_panel(panel)

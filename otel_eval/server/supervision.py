@@ -36,6 +36,7 @@ class JudgingProcess:
         self._clock = clock
         self._asked_to_stop = asked_to_stop
         self._life: Life | None = None
+        self._restarts = 0
 
     @property
     def pid(self) -> int | None:
@@ -106,15 +107,26 @@ class JudgingProcess:
 
     async def _revive(self, directory: Path, journal: Journal) -> None:
         """Start it again. Where that fails it has died once more: nothing is raised."""
-        self._tally.record("otel_eval.judging.restarts", 1)
+        self._restarts += 1
         try:
             await self.begin()
             await self.prepared()
             await self.start(directory, journal)
         except ServerError:
             return
-        self._tally.record("otel_eval.journal.bytes", journal.backlog_bytes)
+        self._tell_of_restarts(journal)
         log.warning("the judging process runs again")
+
+    def _tell_of_restarts(self, journal: Journal) -> None:
+        """What the new one cannot know. All restarts, not one more: it counts from 0, before it exports for the first time.
+
+        Each life would export the same 1 otherwise, and no ``increase()`` would see any restart but the first. At once, so
+        that what a life was not told any more is not added to what the next one is.
+        """
+        assert self._life is not None
+        self._tally.record("otel_eval.journal.bytes", journal.backlog_bytes)
+        self._tally.record("otel_eval.judging.restarts", self._restarts)
+        self._life.tell(self._tally)
 
     async def _tell_now_and_then(self) -> None:
         while True:

@@ -123,6 +123,13 @@ class Part:
             process.kill()
             return process.wait()
 
+    @property
+    def children(self) -> list[int]:
+        """The pids of the processes that it has started and that run (Linux)."""
+        assert self._process is not None, "never started"
+        pid = self._process.pid
+        return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
     def until(self, what: str, check: Callable[[], T | None], *, timeout: float = 30.0) -> T:
         """As :func:`until`, but a process that is gone fails at once, and a failure quotes the end of the output."""
 

@@ -6,7 +6,9 @@ time of a test. Thresholds are as they are, but for the backlog's age.
 
 from __future__ import annotations
 
+import os
 import re
+import signal
 import subprocess
 import threading
 from collections.abc import Callable, Iterable, Iterator
@@ -128,7 +130,7 @@ def says(agent: str, reply: str | None, service: str = "shop", environment: str 
 
 @pytest.mark.timeout(600)
 def test_each_alert_fires_for_its_cause(tmp_path: Path) -> None:
-    """From an otel-eval to which nobody sent anything, over one that has nothing to judge, to one with every trouble."""
+    """From an otel-eval to which nobody sent anything, over one whose judging process dies, to one with every trouble."""
     (port,) = free_ports(1)
     environment = {"TRACES_ENDPOINT": "127.0.0.1:1", "OTEL_EVAL_ENDPOINT": f"127.0.0.1:{port}"}
     collector = Collector(tmp_path, overlays=[overlay(tmp_path)], environment=environment)
@@ -182,6 +184,10 @@ def test_each_alert_fires_for_its_cause(tmp_path: Path) -> None:
         with again_and_again(collector, lambda: [says("finder", "It is here.")]):
             until("no more of that", lambda: not firing(prometheus))
             stays_silent(prometheus, 20)
+            (judging,) = server.children
+            os.kill(judging, signal.SIGKILL)
+            restarted = ("OtelEvalJudgingRestarts", "otel-eval")
+            becomes(prometheus, {restarted})
 
         closed = [says("finder", "It is here.") for _ in range(2)]
         send(collector, closed)
@@ -215,6 +221,7 @@ def test_each_alert_fires_for_its_cause(tmp_path: Path) -> None:
                     ("OtelEvalBudgetSpent", "judge-broke"),
                     ("OtelEvalBacklogOld", "otel-eval"),
                     ("OtelEvalTelemetryDropped", "late"),
+                    restarted,
                 },
             )
         assert prometheus.rule_health() == {}

@@ -227,6 +227,9 @@ async def test_metrics_of_both_come_out_of_one_process(tmp_path: Path) -> None:
             )
             await sink.wait_for(lambda sink: sink.counted("otel_eval.judging.restarts"), 60)
             assert sink.counted("otel_eval.judging.restarts") == 1
+            os.kill(server.judging, signal.SIGKILL)
+            await sink.wait_for(lambda sink: sink.counted("otel_eval.judging.restarts") > 1, 60)
+            assert sink.counted("otel_eval.judging.restarts") == 2, "each life counts from 0"
             assert await server.terminate() == 0
 
 

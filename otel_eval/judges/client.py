@@ -11,7 +11,7 @@ from otel_eval.clock import Clock
 from otel_eval.judges.budget import UNBOOKED, Budget, BudgetStore, Spent
 from otel_eval.judges.completion import Complete, ModelAnswer, ModelRequest
 from otel_eval.judges.errors import BudgetSpent, JudgeUnavailable
-from otel_eval.judges.limits import ModelLimits, estimated_tokens
+from otel_eval.judges.limits import CHARS_PER_TOKEN, ModelLimits, estimated_tokens
 from otel_eval.judges.litellm_client import LitellmModel
 from otel_eval.judges.prices import known_prices
 from otel_eval.judges.settings import JudgeModelSettings, Prices
@@ -49,14 +49,14 @@ class Client:
         """
         tokens = estimated_tokens(request.system, request.user)
         if self.limits is None or self.budget is None:
-            yield Turn(tokens=tokens, clock=clock, budget=None)
+            yield Turn(tokens=tokens, clock=clock, budget=None, prices=None)
             return
         await self._check(self.budget, clock)
         async with self.limits.turn(tokens):
             await self._check(self.budget, clock)
             usd = 0.0 if self.prices is None else self.prices.cost(tokens, 0)
             with self.budget.expecting(Spent(usd, tokens)):
-                yield Turn(tokens=tokens, clock=clock, budget=self.budget)
+                yield Turn(tokens=tokens, clock=clock, budget=self.budget, prices=self.prices)
 
     async def _check(self, budget: Budget, clock: Clock) -> None:
         try:
@@ -78,22 +78,30 @@ class Client:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
-    """A call that may be made now."""
+    """A call that may be made now. ``tokens`` is how many it was expected to use."""
 
     tokens: int
     clock: Clock
     budget: Budget | None
+    prices: Prices | None
 
     async def book(self, answer: ModelAnswer) -> None:
         """Add to the day's budget what the call used; where the provider does not tell, what was estimated."""
         if self.budget is None:
             return
-        known = answer.input_tokens is not None or answer.output_tokens is not None
-        tokens = (answer.input_tokens or 0) + (answer.output_tokens or 0) if known else self.tokens
         try:
-            await self.budget.book(self.clock.now_ns(), Spent(answer.cost_usd or 0.0, tokens))
+            await self.budget.book(self.clock.now_ns(), self._used(answer))
         except Exception as error:  # noqa: BLE001 - a verdict that was paid for is not thrown away over its bill
             log.warning(UNBOOKED, error)
+
+    def _used(self, answer: ModelAnswer) -> Spent:
+        """An estimate is rather too high: a budget that never fills is none."""
+        tokens_in = self.tokens if answer.input_tokens is None else answer.input_tokens
+        tokens_out = len(answer.text) // CHARS_PER_TOKEN if answer.output_tokens is None else answer.output_tokens
+        usd = answer.cost_usd
+        if usd is None:
+            usd = 0.0 if self.prices is None else self.prices.cost(tokens_in, tokens_out)
+        return Spent(usd, tokens_in + tokens_out)
 
 
 def model_client(name: str, settings: JudgeModelSettings, store: BudgetStore) -> Client:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import email.utils
+import math
 import random
 import re
 import time
@@ -31,6 +32,8 @@ _REFUSED_FORMAT = (400, 415, 422)
 _DOWN = (401, 402, 403, 404, 408, 409, 425, 429)
 _FINAL = (401, 402, 403, 404)
 _LONGEST_REASON = 300
+_MOST_TOKENS = 100_000_000
+"""About ten times the largest context window on litellm's list: a larger count is a mistake of whoever counted."""
 _LITELLM_PREFIX = re.compile(r"^(?:litellm\.\w+: )?(?:\w+Error: )?(?:\w+Exception - )?")
 
 
@@ -142,17 +145,23 @@ class LitellmModel:
         return arguments
 
     def _answer(self, response: Any) -> ModelAnswer:
+        """What came, and what it cost. Without any choice the text is empty where usage was billed: then it is booked.
+
+        litellm puts zeros where the provider told no usage, and passes on whatever it told. No prompt has 0 tokens.
+        """
         choices = getattr(response, "choices", None)
-        if not choices:
-            raise JudgeError("the provider's response has no answer in it")
-        choice = choices[0]
         usage = getattr(response, "usage", None)
-        tokens_in, tokens_out = getattr(usage, "prompt_tokens", None), getattr(usage, "completion_tokens", None)
+        text = (choices[0].message.content or "") if choices else ""
+        tokens_in = _told(getattr(usage, "prompt_tokens", None), at_least=1)
+        told_output = _told(getattr(usage, "completion_tokens", None), at_least=1 if text else 0)
+        tokens_out = None if tokens_in is None and told_output == 0 else told_output
+        if not choices and tokens_in is None:
+            raise JudgeError("the provider's response has no answer in it")
         return ModelAnswer(
-            text=choice.message.content or "",
+            text=text,
             model=getattr(response, "model", None),
             response_id=getattr(response, "id", None),
-            cut=choice.finish_reason == "length",
+            cut=bool(choices) and choices[0].finish_reason == "length",
             input_tokens=tokens_in,
             output_tokens=tokens_out,
             cost_usd=self._cost(response, tokens_in, tokens_out),
@@ -160,13 +169,15 @@ class LitellmModel:
 
     def _cost(self, response: Any, tokens_in: int | None, tokens_out: int | None) -> float | None:
         """By the user's prices; else litellm's sum (it knows of cached tokens) where its list has the model."""
+        if tokens_in is None or tokens_out is None:
+            return None
         if self._settings.prices is not None:
-            return self._settings.prices.cost(tokens_in or 0, tokens_out or 0)
+            return self._settings.prices.cost(tokens_in, tokens_out)
         listed = known_prices(self._settings.model)
         if listed is None:
             return None
         cost = getattr(response, "_hidden_params", {}).get("response_cost")
-        return float(cost) if cost else listed.cost(tokens_in or 0, tokens_out or 0)
+        return float(cost) if cost and 0 < cost < math.inf else listed.cost(tokens_in, tokens_out)
 
     def _mapped(self, litellm: Any, error: Exception, form: str) -> Exception:
         if isinstance(error, JudgeError):
@@ -220,6 +231,11 @@ class LitellmModel:
 
 class _FormatRefused(Exception):
     """The server answered 400 or the like: perhaps it does not know the response format."""
+
+
+def _told(count: object, *, at_least: int) -> int | None:
+    """The count, or None where it cannot be what the provider counted."""
+    return count if isinstance(count, int) and at_least <= count <= _MOST_TOKENS else None
 
 
 def _response_format(form: str, schema: Mapping[str, object]) -> dict[str, Any] | None:

@@ -112,6 +112,25 @@ async def test_a_budget_in_tokens_ends_the_day() -> None:
         await spend(asked, clock, ModelAnswer(text=""))
 
 
+async def test_a_call_whose_usage_nobody_told_costs_what_was_estimated() -> None:
+    """Also in dollars, with its answer: a budget that never fills is none."""
+    clock, store = ManualClock(epoch_ns=MIDNIGHT_NS), MemoryBudget()
+    priced = Prices(input_per_million=1_000_000, output_per_million=5_000_000)
+    asked = client(store, daily_budget_usd=10_000, prices=priced)
+    await spend(asked, clock, ModelAnswer(text="x" * 40))
+    expected = estimated_tokens(REQUEST.system, REQUEST.user)
+    assert await store.spent("m", utc_day(MIDNIGHT_NS)) == Spent(expected + 10 * 5, expected + 10)
+
+
+async def test_what_was_told_in_part_counts_with_an_estimate_of_the_rest() -> None:
+    """An answer whose own tokens are missing is not free."""
+    clock, store = ManualClock(epoch_ns=MIDNIGHT_NS), MemoryBudget()
+    priced = Prices(input_per_million=1_000_000, output_per_million=5_000_000)
+    asked = client(store, daily_budget_usd=10_000, prices=priced)
+    await spend(asked, clock, ModelAnswer(text="x" * 40, input_tokens=7))
+    assert await store.spent("m", utc_day(MIDNIGHT_NS)) == Spent(7 + 10 * 5, 17)
+
+
 async def test_a_budget_of_zero_allows_no_call() -> None:
     """Zero is a limit."""
     with pytest.raises(BudgetSpent):

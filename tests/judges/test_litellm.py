@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -19,12 +20,14 @@ from otel_eval.judges import (
     Judges,
     JudgeTimeout,
     JudgeUnavailable,
+    MemoryBudget,
     ModelJudge,
     ModelRequest,
     Prices,
     litellm_bookkeeping,
     price_known,
 )
+from otel_eval.judges.budget import utc_day
 from otel_eval.judges.litellm_client import LitellmModel
 from otel_eval.judges.litellm_import import load
 from otel_eval.judges.prompts import VERDICT_SCHEMA
@@ -299,6 +302,80 @@ async def test_the_cost_of_a_model_on_litellms_list_is_known(provider: ScriptedM
     assert listed.cost_usd == pytest.approx((1000 * 0.15 + 100 * 0.6) / 1e6)
     assert (await LitellmModel(settings(provider))(REQUEST)).cost_usd is None
     assert not price_known("openai/scripted")
+
+
+def completion(usage: object = None, choices: Sequence[object] | None = None) -> Garbage:
+    """A completion as other servers send it, that of the scripted model being without fault. None leaves usage out."""
+    message = {"role": "assistant", "content": verdict(0.9)}
+    body: dict[str, object] = {
+        "id": "chatcmpl-1",
+        "object": "chat.completion",
+        "created": 1,
+        "model": "scripted",
+        "choices": [{"index": 0, "message": message, "finish_reason": "stop"}] if choices is None else choices,
+    }
+    return Garbage(json.dumps(body if usage is None else {**body, "usage": usage}), "application/json")
+
+
+USAGE: list[tuple[str, object, tuple[int | None, int | None]]] = [
+    ("none", None, (None, None)),
+    ("empty", {}, (None, None)),
+    ("zeros", {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}, (None, None)),
+    ("nulls", {"prompt_tokens": None, "completion_tokens": None}, (None, None)),
+    ("a total alone", {"total_tokens": 80}, (None, None)),
+    ("negative", {"prompt_tokens": -5, "completion_tokens": -3, "total_tokens": -8}, (None, None)),
+    ("absurd", {"prompt_tokens": 10**18, "completion_tokens": 10**12, "total_tokens": 0}, (None, None)),
+    ("the prompt's alone", {"prompt_tokens": 80}, (80, None)),
+    ("the answer's alone", {"completion_tokens": 9}, (None, 9)),
+]
+
+
+@pytest.mark.parametrize("model", ["openai/gpt-4o-mini", "openai/scripted"])
+@pytest.mark.parametrize(("usage", "tokens"), [row[1:] for row in USAGE], ids=[row[0] for row in USAGE])
+async def test_what_no_provider_can_have_counted_is_unknown(
+    provider: ScriptedModel, model: str, usage: object, tokens: tuple[int | None, int | None]
+) -> None:
+    """litellm puts zeros where usage is missing; nothing is told to be free."""
+    provider.answer(completion(usage))
+    prices = Prices(input_per_million=1, output_per_million=1) if model == "openai/scripted" else None
+    answer = await LitellmModel(settings(provider, model=model, prices=prices))(REQUEST)
+    assert (answer.input_tokens, answer.output_tokens, answer.cost_usd) == (*tokens, None)
+
+
+@pytest.mark.parametrize("budget", [{"daily_budget_usd": 1}, {"daily_budget_tokens": 1}], ids=["dollars", "tokens"])
+async def test_a_budget_fills_where_no_usage_is_told(provider: ScriptedModel, budget: dict[str, object]) -> None:
+    """By an estimate; the record says that nothing is known."""
+    provider.answer(completion())
+    prices = Prices(input_per_million=1_000_000, output_per_million=1_000_000)
+    judges = Judges({"default": settings(provider, prices=prices, **budget)})
+    contexts = [EvaluationContext(evaluation_id="e" * 32, evaluator_id="x", judges=judges) for _ in range(2)]
+    first, second = [await run(ModelJudge().should_satisfy("c"), interaction(), context) for context in contexts]
+    assert isinstance(first, Passed)
+    assert isinstance(second, Inconclusive)
+    assert second.cause is Cause.BUDGET_SPENT
+    [call] = contexts[0].judge_calls
+    assert (call.input_tokens, call.output_tokens, call.cost_usd) == (None, None, None)
+
+
+async def test_a_response_without_an_answer_is_booked_where_it_was_billed(provider: ScriptedModel) -> None:
+    """No verdict comes of it, and its record says what it cost."""
+    provider.answer(completion({"prompt_tokens": 50, "completion_tokens": 0, "total_tokens": 50}, choices=()))
+    store = MemoryBudget()
+    judges = Judges({"default": settings(provider, daily_budget_tokens=60)}, budget_store=store)
+    context = EvaluationContext(evaluation_id="e" * 32, evaluator_id="x", judges=judges)
+    outcome = await run(ModelJudge().should_satisfy("c"), interaction(), context)
+    assert isinstance(outcome, Inconclusive)
+    assert outcome.cause is Cause.JUDGE_ANSWER
+    [call] = context.judge_calls
+    assert (call.input_tokens, call.output_tokens) == (50, 0)
+    assert (await store.spent("default", utc_day(call.ended_ns))).tokens == 50
+
+
+async def test_a_response_with_neither_answer_nor_bill_is_an_error(provider: ScriptedModel) -> None:
+    """Nothing of it can be booked."""
+    provider.answer(completion(choices=()))
+    with pytest.raises(JudgeError, match="the provider's response has no answer in it"):
+        await LitellmModel(settings(provider))(REQUEST)
 
 
 async def test_at_most_so_many_calls_run_at_once(provider: ScriptedModel) -> None:

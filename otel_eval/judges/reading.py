@@ -8,7 +8,8 @@ An answer is usable where, trimmed, it is exactly one JSON object, with these li
 * a number in a string is that number (``"0.8"``); keys beside the asked ones are ignored.
 
 Everything else is :class:`~otel_eval.judges.errors.UnusableAnswer`: prose around the object, two objects, a key given
-twice, an object inside another or inside a string, single quotes, comments, NaN, infinities, percentages, fractions.
+twice, an object inside another or inside a string, single quotes, comments, NaN, infinities, percentages, fractions,
+and more than :data:`LONGEST_ANSWER` characters. An explanation that is very long is kept cut, and says so.
 """
 
 from __future__ import annotations
@@ -25,7 +26,15 @@ _THINKING = re.compile(r"\s*<think>.*?</think>", re.DOTALL | re.IGNORECASE)
 _FENCE = "```"
 _LANGUAGE = re.compile(r"[A-Za-z0-9_+-]*")
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
-_STRING_OR_TRAILING_COMMA = re.compile(r'("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])', re.DOTALL)
+# A string that nothing closes is taken up to the end: were it no match, each quote in it would be tried as a beginning, and
+# the time would grow with the square of the answer.
+_STRING_OR_TRAILING_COMMA = re.compile(r'("(?:[^"\\]++|\\.)*+"?)|,(?=\s*[}\]])', re.DOTALL)
+
+LONGEST_ANSWER = 100_000
+"""Characters. A verdict is some hundred; what is longer than this is a model that ran away."""
+
+LONGEST_EXPLANATION = 10_000
+"""Characters of a reason or an explanation that are kept; of a longer one its beginning, with a marker."""
 
 
 def read_verdict(answer: str) -> Verdict:
@@ -46,7 +55,9 @@ def read_label(answer: str) -> tuple[str, str]:
 
 
 def read_object(answer: str) -> dict[str, Any]:
-    """The one JSON object that the answer is. Raises UnusableAnswer."""
+    """The one JSON object that the answer is. Raises UnusableAnswer. Takes time in proportion to the answer's length."""
+    if len(answer) > LONGEST_ANSWER:
+        raise UnusableAnswer(f"the answer is too long: {len(answer)} characters, of at most {LONGEST_ANSWER}")
     text = answer.strip().removeprefix("\ufeff")
     thinking = _THINKING.match(text)
     if thinking is not None:
@@ -97,4 +108,8 @@ def _text(found: dict[str, Any], key: str) -> str:
     value = found.get(key)
     if not isinstance(value, str):
         raise UnusableAnswer(f"the answer has no {key}")
-    return " ".join(value.split()) or f"(no {key} given)"
+    text = " ".join(value.split())
+    if len(text) > LONGEST_EXPLANATION:
+        kept = text[:LONGEST_EXPLANATION].rsplit(" ", 1)[0]  # whole words: half a secret would not be known for one
+        return f"{kept} … [{len(text) - len(kept)} characters cut]"
+    return text or f"(no {key} given)"

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from otel_eval.judges import reading
 from otel_eval.judges.errors import UnusableAnswer
-from otel_eval.judges.reading import read_label, read_object, read_verdict
+from otel_eval.judges.reading import LONGEST_ANSWER, LONGEST_EXPLANATION, read_label, read_object, read_verdict
 
 PLAIN = '{"reason": "it apologizes", "score": 0.8}'
 
@@ -166,9 +167,52 @@ def test_an_answer_without_label_or_explanation_is_unusable(answer: str) -> None
         read_label(answer)
 
 
-def test_an_answer_cannot_stop_the_clock() -> None:
-    """A fence that is filled with spaces is no verdict, and that is known at once."""
+MANY = 200_000
+RUNAWAYS = {
+    "a string that never ends, with quoted quotes": '{"reason": "it returned {' + '\\"a\\":1,' * (MANY // 8),
+    "quoted quotes": '{"reason": "' + '\\"' * (MANY // 2),
+    "quotes": '"' * (MANY + 1),
+    "backslashes": '{"reason": "' + "\\" * MANY,
+    "backslashes, an odd number": '{"reason": "' + "\\" * (MANY + 1),
+    "braces": "{" * MANY,
+    "objects in objects": '{"a":' * (MANY // 5),
+    "reasoning that begins again and again": "<think>" * (MANY // 7),
+    "reasoning that almost ends": "<think>" + "</think" * (MANY // 7),
+    "room before reasoning": "\ufeff" + " " * MANY + "<think",
+    "commas": "{" + "," * MANY,
+    "commas with room": "{" + ", " * (MANY // 2),
+    "a comma with room": "{," + " " * MANY + "x",
+    "fences": "```\n" * (MANY // 4),
+    "a fence with room": "```" + " " * MANY,
+    "a fence in a long language": "```" + "a" * MANY + "```",
+    "digits": '{"reason": "x", "score": "' + "1" * MANY + 'x"}',
+    "digits after the point": '{"reason": "x", "score": -0.' + "1" * MANY + "}",
+}
+
+
+@pytest.mark.parametrize("answer", RUNAWAYS.values(), ids=RUNAWAYS.keys())
+def test_an_answer_cannot_stop_the_clock(answer: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Even without a bound on its length: a second is some fifty times what these take, a square would be minutes."""
+    monkeypatch.setattr(reading, "LONGEST_ANSWER", 2 * MANY)
     started = time.process_time()
     with pytest.raises(UnusableAnswer):
-        read_verdict("```" + " " * 50_000)
+        read_verdict(answer)
     assert time.process_time() - started < 1.0
+
+
+def test_an_answer_that_ran_away_is_unusable() -> None:
+    """It says so with both numbers; one character less is read."""
+    longest = PLAIN + " " * (LONGEST_ANSWER - len(PLAIN))
+    assert read_verdict(longest).score == 0.8
+    with pytest.raises(UnusableAnswer, match="too long: 100001 characters, of at most 100000"):
+        read_verdict(longest + " ")
+
+
+@pytest.mark.parametrize(("word", "kept"), [("word ", LONGEST_EXPLANATION - 1), ("w" * 30, LONGEST_EXPLANATION)])
+def test_a_long_reason_is_kept_cut(word: str, kept: int) -> None:
+    """Between words where there are any, and it says how much is gone."""
+    reason = (word * 2500).strip()
+    read = read_verdict(json.dumps({"reason": reason, "score": 1})).reason
+    assert read == f"{reason[:kept]} … [{len(reason) - kept} characters cut]"
+    whole = reason[:LONGEST_EXPLANATION].strip()
+    assert read_verdict(json.dumps({"reason": whole, "score": 1})).reason == whole

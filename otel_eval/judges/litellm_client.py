@@ -150,18 +150,19 @@ class LitellmModel:
         litellm puts zeros where the provider told no usage, and passes on whatever it told. No prompt has 0 tokens.
         """
         choices = getattr(response, "choices", None)
+        choice = choices[0] if choices else None
         usage = getattr(response, "usage", None)
-        text = (choices[0].message.content or "") if choices else ""
+        text = "" if choice is None else choice.message.content or ""
         tokens_in = _told(getattr(usage, "prompt_tokens", None), at_least=1)
         told_output = _told(getattr(usage, "completion_tokens", None), at_least=1 if text else 0)
         tokens_out = None if tokens_in is None and told_output == 0 else told_output
-        if not choices and tokens_in is None:
+        if choice is None and tokens_in is None:
             raise JudgeError("the provider's response has no answer in it")
         return ModelAnswer(
             text=text,
             model=getattr(response, "model", None),
             response_id=getattr(response, "id", None),
-            cut=bool(choices) and choices[0].finish_reason == "length",
+            cut=choice is not None and choice.finish_reason == "length",
             input_tokens=tokens_in,
             output_tokens=tokens_out,
             cost_usd=self._cost(response, tokens_in, tokens_out),

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import islice
 
-from otel_eval.dispatch.setbacks import Setbacks
+from otel_eval.dispatch.setbacks import Setbacks, told_wait
 from otel_eval.judges.errors import JudgeUnavailable
 from otel_eval.ledger import WaitingEvaluation
 
@@ -25,6 +26,7 @@ class Lane:
     ``more``: the ledger holds evaluations of this lane that are not in memory. While the model is down (``down_since_ns``)
     one evaluation at a time tries it, between pauses (``paused_until``); the others stay where they are. Each time it is
     another one, lest the trouble be its own. Those that the model fails while it answers others are set aside.
+    ``queued`` is set whenever one joins the queue: it may be the first whose time is up.
     """
 
     name: str
@@ -37,6 +39,7 @@ class Lane:
     trouble: JudgeUnavailable | None = None
     down_since_ns: int | None = None
     paused_until: float | None = None
+    queued: asyncio.Event = field(default_factory=asyncio.Event)
     _queue: deque[WaitingEvaluation] = field(default_factory=deque)
     _held: set[str] = field(default_factory=set)
     _aside: dict[str, WaitingEvaluation] = field(default_factory=dict)
@@ -60,8 +63,12 @@ class Lane:
         if self.more or len(self._queue) >= WINDOW:
             self.more = self._missed = True
             return
-        self._queue.append(item)
+        self._enqueue(item)
         self._held.add(item.evaluation_id)
+
+    def _enqueue(self, item: WaitingEvaluation) -> None:
+        self._queue.append(item)
+        self.queued.set()
 
     def upcoming(self, count: int) -> list[WaitingEvaluation]:
         """The next ones, which are left where they are."""
@@ -92,7 +99,7 @@ class Lane:
     def put_back(self, item: WaitingEvaluation) -> None:
         """It does not run any more, and tries again behind the others."""
         self.running -= 1
-        self._queue.append(item)
+        self._enqueue(item)
 
     def set_aside(self, item: WaitingEvaluation) -> float:
         """It does not run any more, and waits by itself; for how many seconds."""
@@ -104,7 +111,7 @@ class Lane:
         """Queue one that was set aside; False where it is not to be run any more."""
         if self._aside.pop(item.evaluation_id, None) is None:
             return False
-        self._queue.append(item)
+        self._enqueue(item)
         return True
 
     def start_filling(self) -> frozenset[str]:
@@ -133,9 +140,9 @@ class Lane:
             return False
         if self.down_since_ns is None:
             self.down_since_ns, self._pause = now_ns, FIRST_PAUSE
-        wait = self._pause if trouble.retry_after is None else max(trouble.retry_after, 0.0)
+        told = told_wait(trouble)
+        self.paused_until = now + (self._pause if told is None else told)
         self._pause = min(self._pause * 2, LONGEST_PAUSE)
-        self.paused_until = now + wait
         return True
 
     def answered(self, now: float) -> bool:

@@ -7,12 +7,24 @@ the model did for others meanwhile.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from otel_eval.judges.errors import JudgeUnavailable
 
 FIRST_WAIT, LONGEST_WAIT = 5.0, 600.0
 """Seconds between two tries of an evaluation that the model fails alone; doubled each time."""
+
+LONGEST_TOLD = 3600.0
+"""Seconds of Retry-After that are believed: past them one call asks again, lest a slip of a provider stop a model for good."""
+
+
+def told_wait(trouble: JudgeUnavailable) -> float | None:
+    """Seconds until the model wants to be asked again; None where its provider did not say, or said no length of time."""
+    wait = trouble.retry_after
+    if wait is None or not math.isfinite(wait) or wait < 0:
+        return None
+    return min(wait, LONGEST_TOLD)
 
 
 @dataclass(slots=True)
@@ -44,7 +56,7 @@ class Setbacks:
         if setback is None:
             setback = self._by_id[evaluation_id] = _Setback(now_ns, now)
         setback.failed_at = now
-        of_the_model = trouble.rate_limited or trouble.retry_after is not None
+        of_the_model = trouble.rate_limited or told_wait(trouble) is not None
         return not of_the_model and self._answered_at is not None and self._answered_at > since
 
     def next_wait(self, evaluation_id: str) -> float:

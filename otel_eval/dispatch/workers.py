@@ -244,18 +244,27 @@ class Workers:
             self._chore(self._sit_out(lane))
 
     async def _sit_out(self, lane: Lane) -> None:
-        """Wait until the model is to be tried again; end what has waited too long meanwhile."""
+        """End what has waited too long, each in its time, until the pause is over; what waits then is tried, not ended."""
         while lane.paused_until is not None:
+            lane.queued.clear()
+            await self._expire(lane)
             now, now_ns = self._clock.monotonic(), self._clock.now_ns()
             expiry_ns = lane.next_expiry_ns(self._max_wait_ns)
             wake = lane.paused_until
             if expiry_ns is not None:
                 wake = min(wake, now + max(0, expiry_ns - now_ns) / _SECOND_NS)
-            await self._clock.sleep_until(wake)
-            await self._expire(lane)
+            await self._sleep(wake, lane.queued)
             if self._clock.monotonic() >= lane.paused_until:
                 lane.paused_until = None
         self._pump()
+
+    async def _sleep(self, until: float, event: asyncio.Event) -> None:
+        """Until that monotonic time, or the event if that is first."""
+        first = (asyncio.ensure_future(self._clock.sleep_until(until)), asyncio.ensure_future(event.wait()))
+        try:
+            await asyncio.wait(first, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            await _cancel(first)
 
     async def _expire(self, lane: Lane) -> None:
         expired = lane.take_expired(self._clock.now_ns(), self._max_wait_ns)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import os
 import signal
 import sys
 from collections.abc import Callable
@@ -169,7 +170,7 @@ async def _spawn(*descriptors: int) -> asyncio.subprocess.Process:
     before = signal.pthread_sigmask(signal.SIG_BLOCK, STOPPING)
     try:
         return await asyncio.create_subprocess_exec(
-            *(sys.executable, "-P", spawned.__file__, *map(str, descriptors)),
+            *(sys.executable, "-P", spawned.__file__, *map(str, descriptors), str(os.getpid())),
             stdin=asyncio.subprocess.DEVNULL,
             pass_fds=descriptors,
         )

@@ -2,6 +2,8 @@
 
 A thread waits for both, whatever the rest of the process is busy with. When the receiving process is gone the kernel closes
 its end, and this process ends at once: it has nothing that is not in journal or ledger, and nobody to release entries to.
+The thread needs the interpreter's lock for that. Where code of users does not let go of it, the kernel ends this process, on
+Linux (``spawned.py``).
 """
 
 from __future__ import annotations

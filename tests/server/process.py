@@ -96,8 +96,8 @@ async def serving(
             await server.process.wait()
 
 
-async def gone(pid: int) -> None:
-    """Return once no process of that number runs."""
+async def gone(pid: int, within: float = 60) -> None:
+    """Return once no process of that number runs; that takes so many seconds at most."""
 
     def runs() -> bool:
         try:
@@ -105,6 +105,6 @@ async def gone(pid: int) -> None:
         except (FileNotFoundError, ProcessLookupError):
             return False
 
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(within):
         while runs():  # noqa: ASYNC110 - nobody tells of the end of a process that is not one's child
             await asyncio.sleep(0.01)

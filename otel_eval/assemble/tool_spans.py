@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import heapq
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from otel_eval.assemble.nodes import Node
@@ -52,25 +53,58 @@ def _once(found: Sequence[ToolSpan], elsewhere: Iterable[ToolSpan]) -> list[Tool
     else:
         others = {span.node.key: span for span in elsewhere}
     served: set[tuple[str, str]] = set()  # the calls whose server's span was found
-    running: list[tuple[str, str]] = []
+    running = _Running()
     for span in sorted([*found, *others.values()], key=lambda span: span.node.order):
-        key = span.node.key
-        at_once = [(whole.get(other) or others[other], other in whole) for other in running]
-        running = [other.node.key for other, _ in at_once if other.node.ended_ns > span.node.started_ns]
-        running.append(key)
-        if key not in whole:
-            continue
-        of_server = span.facts.call_id is None
-        outer = next((other for other, mine in at_once if (mine or of_server) and _same(other, span, served)), None)
+        key, of_server = span.node.key, span.facts.call_id is None
+        running.until(span.node.started_ns)
+        outer = None
+        if key in whole:
+            keys = (
+                running.calls() if of_server else [other for other in running.of(span.facts.call_id) if other in whole]
+            )
+            at_once = (whole.get(other) or others[other] for other in keys)
+            outer = next((other for other in at_once if _same(other, span, served)), None)
         if outer is None:
+            running.add(span)
             continue
-        running.pop()
         del whole[key]
         if outer.node.key in whole:
             whole[outer.node.key] = ToolSpan(node=outer.node, facts=fill(outer.facts, span.facts))
         if of_server:
             served.add(outer.node.key)
     return list(whole.values())
+
+
+class _Running:
+    """The calls that are under way at one time, by their ids, in the order of their start: thousands may run at once."""
+
+    def __init__(self) -> None:
+        self._ends: list[tuple[int, tuple[str, str], str]] = []
+        self._by_id: dict[str, dict[tuple[str, str], None]] = {}
+
+    def add(self, span: ToolSpan) -> None:
+        """One that names its call; the others are around nothing."""
+        call_id = span.facts.call_id
+        if call_id is not None:
+            self._by_id.setdefault(call_id, {})[span.node.key] = None
+            heapq.heappush(self._ends, (span.node.ended_ns, span.node.key, call_id))
+
+    def until(self, now_ns: int) -> None:
+        """Let go of those that have ended by then."""
+        while self._ends and self._ends[0][0] <= now_ns:
+            _, key, call_id = heapq.heappop(self._ends)
+            keys = self._by_id.get(call_id, {})
+            keys.pop(key, None)
+            if not keys:
+                self._by_id.pop(call_id, None)
+
+    def of(self, call_id: str | None) -> Iterable[tuple[str, str]]:
+        """Those of that call."""
+        return self._by_id.get(call_id, ()) if call_id is not None else ()
+
+    def calls(self) -> Iterator[tuple[str, str]]:
+        """All of them."""
+        return (key for keys in self._by_id.values() for key in keys)
 
 
 def _same(outer: ToolSpan, inner: ToolSpan, served: set[tuple[str, str]]) -> bool:

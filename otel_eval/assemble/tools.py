@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import orjson
 
@@ -18,6 +19,8 @@ from otel_eval.conventions.facts import MISSING, Facts, Kind, Missing
 from otel_eval.conventions.trouble import error_in_result
 from otel_eval.conventions.values import is_placeholder
 from otel_eval.interaction import Failure, Gap, GapKind, JsonValue, Message, ToolCall, ToolCallPart, ToolResultPart
+
+T = TypeVar("T")
 
 _HANDOFF = re.compile(r"(?:transfer|hand_?off)(?:_?back)?_?to_?(.*)", re.I)
 
@@ -138,19 +141,18 @@ _KEYS: tuple[Callable[[Asked, Asked], bool], ...] = (
 
 
 def _pairs(
-    more: Sequence[Asked], known: Sequence[Asked], tests: Sequence[Callable[[Asked, Asked], bool]]
-) -> list[tuple[Asked, Asked | None]]:
+    more: Sequence[T], known: Sequence[Asked], tests: Sequence[Callable[[T, Asked], bool]]
+) -> list[tuple[T, Asked | None]]:
     """For each of ``more`` its match in ``known``, none used twice; stronger tests go first."""
     matched: dict[int, Asked] = {}
-    free = list(known)
+    free = dict(enumerate(known))
     for test in tests:
         for index, call in enumerate(more):
             if index in matched:
                 continue
-            match = next((other for other in free if test(call, other)), None)
+            match = next((place for place, other in free.items() if test(call, other)), None)
             if match is not None:
-                matched[index] = match
-                free = [other for other in free if other is not match]
+                matched[index] = free.pop(match)
     return [(call, matched.get(index)) for index, call in enumerate(more)]
 
 
@@ -179,9 +181,15 @@ def tool_calls(
         if request.name in pseudo or (request.earlier and id(request) not in joined):
             continue
         calls.append(_tool_call(joined.get(id(request)), request, missing))
+    latest = max((call.started_ns for call in calls if call.started_ns is not None), default=0)
     for span, matched in matches:
         if matched is None and span.facts.tool not in pseudo:
-            _insert(calls, _tool_call(span, None, missing))
+            call = _tool_call(span, None, missing)
+            if call.started_ns is None or call.started_ns >= latest:
+                calls.append(call)
+                latest = call.started_ns or latest
+            else:
+                _insert(calls, call)
     calls = [call for call in calls if not is_handoff(call.name)]
     unanswered = [index for index, call in enumerate(calls) if call.span_id is None and _is_open(call)]
     if raised is not None and len(unanswered) == 1 and unanswered[0] == len(calls) - 1:
@@ -204,27 +212,32 @@ def _insert(calls: list[ToolCall], call: ToolCall) -> None:
 
 
 def _join(spans: Sequence[ToolSpan], asked: Sequence[Asked]) -> list[tuple[ToolSpan, Asked | None]]:
-    tests: tuple[Callable[[ToolSpan, Asked], bool], ...] = (
-        lambda s, a: s.facts.call_id is not None and s.facts.call_id == a.call_id and _compatible(s, a),
-        lambda s, a: (
-            alike(s.facts.tool, a.name)
-            and s.facts.arguments is not MISSING
-            and canonical(s.facts.arguments) == canonical(a.arguments)
-        ),
-        lambda s, a: alike(s.facts.tool, a.name),
-        lambda s, a: s.facts.tool is None,
-    )
-    matched: dict[int, Asked] = {}
-    free = list(asked)
-    for test in tests:
-        for index, span in enumerate(spans):
-            if index in matched:
-                continue
-            match = next((request for request in free if test(span, request)), None)
-            if match is not None:
-                matched[index] = match
-                free = [request for request in free if request is not match]
-    return [(span, matched.get(index)) for index, span in enumerate(spans)]
+    by_id: dict[str, list[Asked]] = {}
+    for request in asked:
+        if request.call_id is not None:
+            by_id.setdefault(request.call_id, []).append(request)
+    named: dict[int, Asked] = {}
+    taken: set[int] = set()
+    for index, span in enumerate(spans):
+        same = by_id.get(span.facts.call_id, ()) if span.facts.call_id is not None else ()
+        found = next((each for each in same if id(each) not in taken and _compatible(span, each)), None)
+        if found is not None:
+            named[index] = found
+            taken.add(id(found))
+    rest = [span for index, span in enumerate(spans) if index not in named]
+    others = iter(_pairs(rest, [request for request in asked if id(request) not in taken], _SPAN_KEYS))
+    return [(span, named[index]) if index in named else next(others) for index, span in enumerate(spans)]
+
+
+_SPAN_KEYS: tuple[Callable[[ToolSpan, Asked], bool], ...] = (
+    lambda s, a: (
+        alike(s.facts.tool, a.name)
+        and s.facts.arguments is not MISSING
+        and canonical(s.facts.arguments) == canonical(a.arguments)
+    ),
+    lambda s, a: alike(s.facts.tool, a.name),
+    lambda s, a: s.facts.tool is None,
+)
 
 
 def _compatible(span: ToolSpan, request: Asked) -> bool:

@@ -1,10 +1,15 @@
-"""A trace that a whole day's turns go on in must not cost a core."""
+"""A trace that a whole day's turns go on in, or thousands of tools, must not cost a core."""
 
 from __future__ import annotations
 
+import time
+
+import pytest
+
+from otel_eval.assemble.assembler import assemble
 from otel_eval.assemble.completion import PAUSE_PER_SPAN, Completion, CompletionSettings
 from otel_eval.assemble.nodes import observe
-from otel_eval.testing.spans import agent_span
+from otel_eval.testing.spans import agent_span, tool_span
 
 TURNS = 400
 
@@ -26,3 +31,19 @@ def test_a_trace_of_thousands_of_turns_is_put_together_now_and_then() -> None:
         assert deadline <= now + 2 * PAUSE_PER_SPAN * TURNS + 1
     assert len(told) == TURNS
     assert looks < 40
+
+
+@pytest.mark.parametrize("named", [True, False], ids=["call ids", "no ids"])
+def test_thousands_of_tools_at_once_cost_each_its_own(named: bool) -> None:
+    """An agent may call 4,000 tools side by side: four times 1,000 take four times as long, not sixteen."""
+
+    def cost(calls: int) -> float:
+        agent = agent_span()
+        tools = [tool_span(parent=agent, call_id=f"c{call}" if named else None) for call in range(calls)]
+        began = time.process_time()
+        (interaction,) = assemble([agent, *tools])
+        assert len(interaction.tool_calls) == calls
+        return time.process_time() - began
+
+    cost(100)
+    assert cost(4000) < 8 * min(cost(1000) for _ in range(3))

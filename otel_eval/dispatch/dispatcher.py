@@ -21,7 +21,7 @@ from otel_eval.dispatch.resuming import rerun_of, resume
 from otel_eval.dispatch.workers import Workers
 from otel_eval.evaluators.contract import Evaluator
 from otel_eval.instruments import Recorder
-from otel_eval.ledger import AsyncLedger, Batch
+from otel_eval.ledger import AsyncLedger, Batch, LedgerError
 from otel_eval.loop_guard import LoopGuard
 
 log = logging.getLogger("otel_eval.dispatch")
@@ -117,7 +117,12 @@ class Dispatcher:
         task = asyncio.create_task(self._accept(tuple(completed), dict(aliases or {})))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-        return await asyncio.shield(task)
+        try:
+            await asyncio.wait({task})  # which leaves it alone when this is cancelled, and lets us hear of its end
+        except asyncio.CancelledError:
+            task.add_done_callback(_tell_what_nobody_awaits)
+            raise
+        return task.result()
 
     async def rerun(self, interaction_id: str, evaluators: Collection[str] | None = None) -> tuple[str, ...]:
         """Judge a stored Interaction once more (origin rerun, attempt +1), by these evaluators or by all that there are.
@@ -177,3 +182,12 @@ class Dispatcher:
     def _leave(self, ids: Collection[str]) -> None:
         for name in ids:
             self._entering.pop(name).set()
+
+
+def _tell_what_nobody_awaits(storing: asyncio.Task[Any]) -> None:
+    """Whoever asked was cancelled: a ledger that refuses is said in a line, and any other error is a fault of ours."""
+    error = None if storing.cancelled() else storing.exception()
+    if isinstance(error, LedgerError):
+        log.warning("Interactions that were to be stored as the server stopped are not in the ledger: %s", error)
+    elif error is not None:
+        log.error("Interactions that were to be stored as the server stopped are not in the ledger", exc_info=error)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import logging
+import threading
 
 import pytest
 
@@ -99,6 +102,38 @@ async def test_when_the_ledger_does_not_take_it_nothing_happened(pipeline: Pipel
         await dispatcher.accept([arrived(one)])
         await pipeline.ended(1)
     assert pipeline.counts.total["otel_eval.interactions"] == 1
+
+
+async def test_a_ledger_that_refuses_while_it_stops_is_told_in_a_line(
+    pipeline: Pipeline, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Whoever asked to store was cancelled: no traceback about an exception that nobody took, and nothing is stored."""
+    asked, refusing = asyncio.Event(), threading.Event()
+    loop = asyncio.get_running_loop()
+    async with pipeline.running({"j": (JUDGED, Asking(pipeline.clock))}) as dispatcher:
+        database = pipeline.ledger.ledger
+        write_all = database.write_all
+
+        def locked(changes):
+            loop.call_soon_threadsafe(asked.set)
+            refusing.wait()
+            raise LedgerUnavailable("database is locked")
+
+        database.write_all = locked
+        storing = asyncio.create_task(dispatcher.accept([arrived(interaction())]))
+        await asked.wait()
+        storing.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await storing
+        refusing.set()
+        await until(lambda: not dispatcher._tasks)
+        database.write_all = write_all
+    gc.collect()  # which is when an exception that nobody took is told
+    told = [record for record in caplog.records if record.levelno >= logging.WARNING]
+    assert [record.getMessage() for record in told] == [
+        "Interactions that were to be stored as the server stopped are not in the ledger: database is locked"
+    ]
+    assert told[0].exc_info is None
 
 
 async def test_a_verdict_outlives_an_outage_of_the_ledger(pipeline: Pipeline) -> None:

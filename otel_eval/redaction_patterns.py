@@ -167,8 +167,9 @@ SECRET_NAME = (
     r"(?:api|account|access|auth|secret|private|encryption|shared[_-]?access)[_-]?(?:access[_-]?)?(?:key|token)"
     r"|client[_-]?secret|(?:refresh|id|session|bearer)[_-]?token|pass(?:word|wd|phrase)"
 )
+_WORDS = r"[A-Za-z/-]*[0-9]{1,4}[A-Za-z/-]*(?![A-Za-z0-9._~+/=-])"  # and a year: the bearer instrument2024
 _ASSIGNED = rf"""
-    (?: \b (?:bearer|basic) (?:\s+|%20) | (?:{SECRET_NAME}) ["']? \s{{0,5}} [=:] \s{{0,5}} ["']? )
+    (?: \b (?:bearer|basic) (?:\s+|%20) (?!{_WORDS}) | (?:{SECRET_NAME}) ["']? \s{{0,5}} [=:] \s{{0,5}} ["']? )
     (?P<secret> (?= [^\s0-9]{{0,200}} [0-9]) [A-Za-z0-9._~+/=-]{{16,}} )
 """
 _IN_ADDRESS = r"(?<![A-Za-z0-9])[a-z][a-z0-9+.-]{1,20}://[^\s/:@]{0,64}:(?P<secret>[^\s/@]{3,200})@"
@@ -188,7 +189,7 @@ BUILTIN: tuple[Pattern | Numbers, ...] = (
     Pattern(
         EMAIL,
         re.compile(
-            r"(?<![\w.+-])\w[\w.+'-]{0,63}(?:[@＠]|%40)"
+            r"(?<![\w.+-])(?!git@[\w.-]+[:/])\w[\w.+'-]{0,63}(?:[@＠]|%40)"
             r"(?:(?:[\w-]{1,63}\.){1,8}(?!(?:png|jpe?g|gif|svg|webp)\b)(?:xn--[A-Za-z0-9-]{2,59}|[^\W\d_]{2,24})(?![^\W_]|-)"
             r"|\[[0-9A-Fa-f.:]{7,45}\])"
         ),

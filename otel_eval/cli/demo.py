@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from typing import Annotated
 
 import typer
@@ -13,6 +14,8 @@ from rich.table import Table
 from otel_eval.cli.live import COLOURS, gaps, short
 from otel_eval.demo.run import Outcome, Shown, run
 
+WIDTH = 150
+"""Of what goes into a file or a log, in characters."""
 WORDS = {"passed": "pass", "failed": "FAIL", "inconclusive": "?", "error": "error"}
 
 
@@ -26,7 +29,7 @@ def demo(
 
     Example: otel-eval demo --judge-model openai/gpt-4o-mini
     """
-    console = Console(highlight=False)
+    console = Console(highlight=False, width=None if sys.stdout.isatty() else WIDTH)
     judge = f"the model {judge_model}" if judge_model else "a script on loopback: no model is asked, it looks for words"
     console.print("[bold]otel-eval demo[/]: a real server, and recorded exports of real agent frameworks.")
     console.print(f"Judge: {judge}.\n")
@@ -36,7 +39,7 @@ def demo(
 
 
 def _print(console: Console, outcome: Outcome) -> None:
-    console.print(table_of(outcome))
+    console.print(table_of(outcome, console.width))
     console.print()
     for each in outcome.shown:
         for line in explanations(each):
@@ -44,7 +47,8 @@ def _print(console: Console, outcome: Outcome) -> None:
     console.print(
         f"\n{outcome.requests} OTLP requests came in on grpc {outcome.grpc}; to the collector went back "
         f"{outcome.evaluation_spans} evaluation spans in the agents' own traces, {outcome.result_events} "
-        f"gen_ai.evaluation.result events, and the metrics {', '.join(outcome.metric_names)}.",
+        f"gen_ai.evaluation.result events, and {len(outcome.metric_names)} metrics, among them "
+        f"{', '.join(name for name in outcome.metric_names if name.startswith('otel_eval.evaluation'))}.",
         soft_wrap=True,
     )
     console.print(
@@ -54,24 +58,26 @@ def _print(console: Console, outcome: Outcome) -> None:
     )
 
 
-def table_of(outcome: Outcome) -> Table:
-    """A row for each Interaction, a column for each evaluator."""
+def table_of(outcome: Outcome, width: int) -> Table:
+    """A row for each Interaction, a column for each evaluator as wide as its longest word; the texts share what is left."""
     evaluators = sorted({record.evaluator for each in outcome.shown for record in each.records})
     table = Table(show_lines=True)
-    for heading in ("recorded from", "agent", "asked", "replied"):
-        table.add_column(heading)
-    for evaluator in evaluators:
-        table.add_column(evaluator.replace("-", " "), justify="center")
+    headings = [evaluator.replace("-", " ") for evaluator in evaluators]
+    widths = [max(map(len, heading.split()), default=1) for heading in headings]
+    left = width - 1 - sum(each + 3 for each in widths) - 2 * 3
+    texts = {"agent, recorded from": min(34, left // 3), "asked, replied": left - min(34, left // 3)}
+    for heading, most in texts.items():
+        table.add_column(heading, no_wrap=True, overflow="ellipsis", max_width=max(most, 8))
+    for heading, each_width in zip(headings, widths, strict=True):
+        table.add_column(heading, justify="center", width=each_width)
     for each in outcome.shown:
         interaction = each.interaction
         nested = " (sub-agent)" if interaction.parent_id else ""
-        reply = f"[red]{short(str(interaction.failure), 60)}[/]" if interaction.failed else short(interaction.reply, 60)
+        reply = f"[red]{short(str(interaction.failure), 90)}[/]" if interaction.failed else short(interaction.reply, 90)
         outcomes = {record.evaluator: record.outcome.name for record in each.records}
         table.add_row(
-            escape(each.source),
-            escape((interaction.agent or "") + nested),
-            short(interaction.asked, 60),
-            reply,
+            f"{escape((interaction.agent or '') + nested)}\n[dim]{escape(each.source)}[/]",
+            f"{short(interaction.asked, 90)}\n{reply}",
             *(
                 f"[{COLOURS[name]}]{WORDS[name]}[/]" if (name := outcomes.get(one)) else "[dim]–[/]"
                 for one in evaluators

@@ -85,7 +85,8 @@ def _table(records: list[EvaluationRecord], out: TextIO) -> None:
         return
     table = Table(box=None, pad_edge=False, header_style="bold")
     for title in ("ended", "evaluator", "agent", "outcome", "score", "why", "interaction"):
-        table.add_column(title, overflow="fold", no_wrap=title not in ("why", "interaction"))
+        whole = title != "why" and not (title == "interaction" and out.isatty())  # in a file an id stands on one line
+        table.add_column(title, overflow="fold", no_wrap=whole)
     for record in records:
         outcome = record.outcome
         why = outcome.explanation if isinstance(outcome, Evaluation) else outcome.reason

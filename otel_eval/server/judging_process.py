@@ -20,6 +20,7 @@ from otel_eval.server.errors import ServerError
 from otel_eval.server.judging import judging, plan
 from otel_eval.server.lifeline import Lifeline
 from otel_eval.server.messages import (
+    Alive,
     Begin,
     CannotStart,
     Counted,
@@ -38,6 +39,9 @@ log = logging.getLogger("otel_eval.server")
 
 NICE = 5
 """How much lower its priority is: where cores are short, acknowledging does not wait for judging."""
+
+ALIVE_EVERY_S = 1.0
+"""How often it says that its event loop turns."""
 
 STOPPING = (signal.SIGTERM, signal.SIGINT)
 REFUSED = (ConfigError, ServerError, JournalError, LedgerError)
@@ -85,8 +89,16 @@ async def _judge(begin: Begin, watching: Watching, lifeline: Lifeline, connectio
         lifeline.send(Ready(behind.destinations, behind.exports_to))
         os.nice(NICE)
         _collect_rarely()
-        with stages.stopping():
-            await stop.wait()
+        async with stages.running("saying that it is alive", _say_alive(lifeline)):
+            with stages.stopping():
+                await stop.wait()
+
+
+async def _say_alive(lifeline: Lifeline) -> None:
+    """On the event loop, not in a thread: it is the loop whose standing still is to be noticed."""
+    while True:
+        lifeline.send(Alive())
+        await asyncio.sleep(ALIVE_EVERY_S)
 
 
 def _collect_rarely() -> None:

@@ -17,7 +17,7 @@ from otel_eval.journal.frames import Frames, pair
 from otel_eval.journal.remote import serve_consumer
 from otel_eval.server import spawned
 from otel_eval.server.errors import ServerError
-from otel_eval.server.messages import Begin, CannotStart, Counted, Died, Go, Prepared, Ready, Stop, StopAsked
+from otel_eval.server.messages import Alive, Begin, CannotStart, Counted, Died, Go, Prepared, Ready, Stop, StopAsked
 from otel_eval.server.tally import Tally
 
 T = TypeVar("T", Prepared, Ready)
@@ -47,6 +47,8 @@ class Life:
         self._tasks = {asyncio.create_task(self._listen(), name="otel-eval-judging")}
         self._ending = asyncio.create_task(self._end(), name="otel-eval-judging-end")
         self._is_ready = False
+        self.signs = 0
+        """How often it said that it is alive: as long as this grows, its event loop turns."""
         self.died: str | None = None
         """What it said of a stage that broke."""
         self.refused: str | None = None
@@ -139,6 +141,8 @@ class Life:
                         self.died = message
                     case StopAsked():
                         self._asked_to_stop()
+                    case Alive():
+                        self.signs += 1
 
     async def _end(self) -> None:
         await self._process.wait()

@@ -8,6 +8,7 @@
         Go     ------------------>              the directory is ours, the journal is open
                <------------------  Ready
         Counted  (now and then) ->
+               <------------------  Alive       once a second: its event loop turns
                <------------------  StopAsked   it was told to stop: that is for the other to do
         Stop   ------------------>              stages are closed in order, then it exits
 
@@ -79,6 +80,11 @@ class StopAsked:
 
 
 @dataclass(frozen=True, slots=True)
+class Alive:
+    """Its event loop turns. Where nothing is heard, something does not give way."""
+
+
+@dataclass(frozen=True, slots=True)
 class Counted:
     """What the receiving process counted since the last time."""
 
@@ -90,4 +96,4 @@ class Stop:
     """Close everything and exit."""
 
 
-Message: TypeAlias = Begin | Prepared | Go | Ready | CannotStart | Died | StopAsked | Counted | Stop
+Message: TypeAlias = Begin | Prepared | Go | Ready | CannotStart | Died | StopAsked | Alive | Counted | Stop

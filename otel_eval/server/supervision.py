@@ -26,6 +26,13 @@ STEADY_S = 60.0
 TELL_EVERY_S = 1.0
 """What was counted is handed over so often."""
 
+LOOK_EVERY_S = 1.0
+"""It is looked so often whether it said that it is alive."""
+SILENT_S = 10.0
+"""Silent for so long, it stands still: that is told."""
+TELL_OF_SILENCE_EVERY_S = 60.0
+"""And told again, for as long as it lasts."""
+
 
 class JudgingProcess:
     """One for a server. Used in order: :meth:`begin`, :meth:`prepared`, :meth:`start`, :meth:`run` as a stage, :meth:`stop`, :meth:`close`."""
@@ -62,6 +69,7 @@ class JudgingProcess:
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._keep_alive(directory, journal))
             tasks.create_task(self._tell_now_and_then())
+            tasks.create_task(self._listen_for_silence())
 
     async def stop(self) -> None:
         """Have it close everything, and wait for its end. Raises StageDied where a stage of it broke over that."""
@@ -134,3 +142,23 @@ class JudgingProcess:
             if self._life is not None and self._life.is_ready:
                 self._life.tell(self._tally)
             await self._clock.sleep_until(self._clock.monotonic() + TELL_EVERY_S)
+
+    async def _listen_for_silence(self) -> None:
+        """Tell of one that stands still. It is not killed: a trace may be huge, and what it does begin again and again."""
+        heard: tuple[Life | None, int] = (None, 0)
+        since = told = self._clock.monotonic()
+        while True:
+            await self._clock.sleep_until(self._clock.monotonic() + LOOK_EVERY_S)
+            now, life = self._clock.monotonic(), self._life
+            signs = (None, 0) if life is None or not life.is_ready else (life, life.signs)
+            if signs != heard:
+                if signs[0] is heard[0] and told > since:
+                    log.warning("the judging process answers again, after %.0f s", now - since)
+                heard, since, told = signs, now, now
+            elif heard[0] is not None and now >= (
+                since + SILENT_S if told == since else told + TELL_OF_SILENCE_EVERY_S
+            ):
+                log.warning(
+                    "the judging process has not answered for %.0f s: an evaluator that does not give way?", now - since
+                )
+                told = now

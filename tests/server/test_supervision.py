@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import os
 import signal
+import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -16,7 +17,15 @@ from otel_eval.journal import Journal
 from otel_eval.server.errors import ServerError
 from otel_eval.server.messages import Begin, Setup
 from otel_eval.server.stages import StageDied, watched
-from otel_eval.server.supervision import MAX_DEATHS, RESTART_S, STEADY_S, JudgingProcess
+from otel_eval.server.supervision import (
+    LOOK_EVERY_S,
+    MAX_DEATHS,
+    RESTART_S,
+    SILENT_S,
+    STEADY_S,
+    TELL_OF_SILENCE_EVERY_S,
+    JudgingProcess,
+)
 from otel_eval.server.tally import Tally
 from otel_eval.testing.clock import ManualClock
 from tests.server.setups import exits, lives_once
@@ -115,3 +124,42 @@ async def test_one_that_ends_before_it_is_ready_is_no_start(tmp_path: Path) -> N
     with pytest.raises(ServerError, match="the judging process ended with status 7 before it was ready"):
         async with supervised(tmp_path, ManualClock(), exits):
             pass
+
+
+async def stopped(pid: int) -> None:
+    """Return once SIGSTOP has taken hold of it."""
+    async with asyncio.timeout(60):
+        while " T " not in Path(f"/proc/{pid}/stat").read_text():  # noqa: ASYNC110, ASYNC240 - nobody tells of that
+            await asyncio.sleep(0.01)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+async def test_one_that_stands_still_is_told_of_and_left_alone(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """After 10 s, again each minute, and once when it goes on: the same process."""
+    clock = ManualClock()
+    async with supervised(tmp_path, clock) as judging:
+        pid = judging.pid
+        assert pid is not None
+        os.kill(pid, signal.SIGSTOP)
+        await stopped(pid)
+        await asyncio.sleep(0.1)  # what it said before has arrived
+        await clock.run_for(LOOK_EVERY_S)
+        await clock.run_for(SILENT_S - LOOK_EVERY_S)
+        assert "has not answered" not in caplog.text
+        await clock.run_for(LOOK_EVERY_S)
+        assert caplog.messages == [
+            "the judging process has not answered for 10 s: an evaluator that does not give way?"
+        ]
+        await clock.run_for(TELL_OF_SILENCE_EVERY_S)
+        assert caplog.messages[1:] == [
+            "the judging process has not answered for 70 s: an evaluator that does not give way?"
+        ]
+        os.kill(pid, signal.SIGCONT)
+        async with asyncio.timeout(60):
+            while len(caplog.messages) < 3:
+                await asyncio.sleep(0.1)
+                await clock.run_for(LOOK_EVERY_S)
+        assert caplog.messages[2].startswith("the judging process answers again, after 7")
+        assert judging.pid == pid

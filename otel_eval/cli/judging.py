@@ -6,6 +6,8 @@ import logging
 import sys
 from typing import TYPE_CHECKING
 
+from otel_eval.cli.streams import outlive_streams
+
 if TYPE_CHECKING:
     from otel_eval.server.watching import Watching
 
@@ -31,6 +33,10 @@ def on_terminal() -> Watching:
 
 
 def log_to_stderr() -> None:
-    """The same in every process: of libraries what they warn of, of ours also what ends a trouble, and what was deleted."""
+    """The same in every process: of libraries what they warn of, of ours also what ends a trouble, and what was deleted.
+
+    Where nobody reads along, this process goes on all the same.
+    """
+    outlive_streams()
     logging.getLogger("otel_eval").setLevel(logging.INFO)
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s", stream=sys.stderr)

@@ -15,6 +15,7 @@ import typer
 
 from otel_eval.cli.failing import fail
 from otel_eval.cli.judging import log_to_stderr, on_terminal, quietly
+from otel_eval.cli.streams import say
 from otel_eval.config import Config, ConfigError, load
 from otel_eval.journal import JournalError
 from otel_eval.receive.listener import ReceiverError
@@ -66,14 +67,14 @@ async def _serve(config: Config, setup: Setup) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stopping.set)
     async with _started(config, setup, stopping.set) as server:
-        print(ready_line(server), flush=True)
+        say(ready_line(server), sys.stdout)
         if not server.exports_to:
-            print(
-                "verdicts stay in the ledger: no exporter is configured (exporters.otlp, OTEL_EXPORTER_OTLP_ENDPOINT)"
+            say(
+                "verdicts stay in the ledger: no exporter is configured (exporters.otlp, OTEL_EXPORTER_OTLP_ENDPOINT)",
+                sys.stdout,
             )
-            sys.stdout.flush()
         await stopping.wait()
-    print("stopped; what was accepted is kept", file=sys.stderr, flush=True)
+    say("stopped; what was accepted is kept", sys.stderr)
 
 
 def _started(config: Config, setup: Setup, stop: Callable[[], None]) -> contextlib.AbstractAsyncContextManager[Serving]:

@@ -1,7 +1,8 @@
 """What judging may cost in a day (UTC), and how much of it is spent.
 
 A budget is checked before each call against what is spent and what the calls under way are expected to use, so that the
-calls of one moment do not overrun it together. What a call really used is booked when its answer is there.
+calls of one moment do not overrun it together. What a call really used is booked when its answer is there. Only what is
+booked refuses a call: where those under way may use up the rest, it waits for them.
 """
 
 from __future__ import annotations
@@ -40,6 +41,9 @@ class Spent:
 
     usd: float = 0.0
     tokens: int = 0
+
+
+NOTHING = Spent()
 
 
 class Amounts(Protocol):
@@ -136,7 +140,9 @@ class Budget:
         self._name = name
         self._settings = settings
         self._store = store
-        self._under_way = Spent()
+        self._under_way = NOTHING
+        self._calls = 0
+        self._one_ended = asyncio.Event()
         self._booked = Spent()
         self._known: dict[str, tuple[int, Spent]] = {}
         self._unstored: set[asyncio.Future[None]] = set()
@@ -150,34 +156,40 @@ class Budget:
     def expecting(self, expected: Spent) -> Iterator[None]:
         """Count a call as under way until the block ends."""
         self._under_way = Spent(self._under_way.usd + expected.usd, self._under_way.tokens + expected.tokens)
+        self._calls += 1
         try:
             yield
         finally:
-            self._under_way = Spent(self._under_way.usd - expected.usd, self._under_way.tokens - expected.tokens)
+            self._calls -= 1
+            left = Spent(self._under_way.usd - expected.usd, self._under_way.tokens - expected.tokens)
+            self._under_way = left if self._calls else NOTHING  # sums of floats need not end at 0
+            self._one_ended.set()
+            self._one_ended = asyncio.Event()
 
     async def is_spent(self, now_ns: int) -> bool:
         """Whether the day's budget is used up, calls under way not included, as the store said within the last second."""
         if not self.limited:
             return False
-        known = await self._spent(utc_day(now_ns), now_ns)
-        usd, tokens = self._settings.daily_budget_usd, self._settings.daily_budget_tokens
-        return (usd is not None and known.usd >= usd) or (tokens is not None and known.tokens >= tokens)
+        return self._used_up(await self._spent(utc_day(now_ns), now_ns))
 
-    async def check(self, now_ns: int) -> None:
-        """Raises BudgetSpent where nothing is left of the day's budget, calls under way included."""
+    async def check(self, now_ns: int) -> asyncio.Event | None:
+        """None where a call may be made; where the calls under way may use up the rest, what is set once one of them ends.
+
+        Then it is to be checked again. Raises BudgetSpent where nothing is left of the day's budget.
+        """
         if not self.limited:
-            return
-        usd, tokens = self._settings.daily_budget_usd, self._settings.daily_budget_tokens
+            return None
         day = utc_day(now_ns)
         known = await self._spent(day, now_ns)
-        while self._used_up(known):
+        while self._used_up(known, self._under_way):
             # Only the store itself says no: what is remembered here may count a booking twice for a second. Where calls
             # were booked while it was asked, it is asked once more.
             spent, known = await self._read(day, now_ns)
-            if usd is not None and spent.usd + self._under_way.usd >= usd:
-                raise BudgetSpent(f"budget spent: {self._name} may cost {usd:.2f} USD a day (UTC)")
-            if tokens is not None and spent.tokens + self._under_way.tokens >= tokens:
-                raise BudgetSpent(f"budget spent: {self._name} may use {tokens} tokens a day (UTC)")
+            if self._used_up(spent):
+                raise BudgetSpent(self._refusal(spent))
+            if not self._used_up(known) and self._used_up(known, self._under_way):
+                return self._one_ended
+        return None
 
     async def book(self, now_ns: int, used: Spent) -> None:
         """Add what a call used, where there is a budget.
@@ -208,10 +220,16 @@ class Budget:
         if not bill.cancelled() and (error := bill.exception()) is not None:
             log.warning(UNBOOKED, error)
 
-    def _used_up(self, spent: Amounts) -> bool:
+    def _used_up(self, spent: Amounts, under_way: Spent = NOTHING) -> bool:
         usd, tokens = self._settings.daily_budget_usd, self._settings.daily_budget_tokens
-        of_usd = usd is not None and spent.usd + self._under_way.usd >= usd
-        return of_usd or (tokens is not None and spent.tokens + self._under_way.tokens >= tokens)
+        of_usd = usd is not None and spent.usd + under_way.usd >= usd
+        return of_usd or (tokens is not None and spent.tokens + under_way.tokens >= tokens)
+
+    def _refusal(self, spent: Spent) -> str:
+        usd = self._settings.daily_budget_usd
+        if usd is not None and spent.usd >= usd:
+            return f"budget spent: {self._name} may cost {usd:.2f} USD a day (UTC)"
+        return f"budget spent: {self._name} may use {self._settings.daily_budget_tokens} tokens a day (UTC)"
 
     async def _spent(self, day: str, now_ns: int) -> Amounts:
         """As the store said within the last second, and what was booked here since: not every call costs a read."""

@@ -45,7 +45,8 @@ class Client:
         """Wait for the call's turn.
 
         Raises BudgetSpent before waiting, and again where it was spent meanwhile; JudgeUnavailable where the budget's
-        store does not answer.
+        store does not answer. Where the calls under way may use up the budget, their end is waited for, and with it the
+        retries and timeouts of each.
         """
         tokens = estimated_tokens(request.system, request.user)
         if self.limits is None or self.budget is None:
@@ -60,7 +61,8 @@ class Client:
 
     async def _check(self, budget: Budget, clock: Clock) -> None:
         try:
-            await budget.check(clock.now_ns())
+            while (one_ended := await budget.check(clock.now_ns())) is not None:
+                await one_ended.wait()
         except BudgetSpent:
             raise
         except Exception as error:

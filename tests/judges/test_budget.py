@@ -137,15 +137,70 @@ async def test_a_budget_of_zero_allows_no_call() -> None:
         await spend(client(daily_budget_usd=0), ManualClock(), ModelAnswer(text=""))
 
 
-async def test_calls_under_way_count_against_the_budget() -> None:
-    """So that those of one moment do not overrun it together."""
+ONE = Prices(input_per_million=1_000_000, output_per_million=1_000_000)
+LIMITS = [{"daily_budget_usd": 800, "prices": ONE}, {"daily_budget_tokens": 800}]
+
+
+@pytest.mark.parametrize("limit", LIMITS, ids=["dollars", "tokens"])
+@pytest.mark.parametrize(("used", "refused"), [(399, False), (400, True), (None, False)])
+async def test_a_call_waits_where_those_under_way_may_use_up_the_budget(
+    limit: dict[str, object], used: int | None, refused: bool
+) -> None:
+    """Two of 400 tokens each. What they really used decides; one that failed (None) used nothing."""
     clock = ManualClock()
-    one = Prices(input_per_million=1_000_000, output_per_million=1_000_000)
-    asked = client(daily_budget_usd=500, prices=one)
-    async with asked.turn(REQUEST, clock), asked.turn(REQUEST, clock):
-        with pytest.raises(BudgetSpent):
-            await spend(asked, clock, ModelAnswer(text=""))
-    await spend(asked, clock, ModelAnswer(text=""))
+    asked = client(**limit)
+    leave = asyncio.Event()
+
+    async def call() -> None:
+        async with asked.turn(REQUEST, clock) as turn:
+            await leave.wait()
+            if used is None:
+                raise RuntimeError("down")
+            await turn.book(ModelAnswer(text="", input_tokens=used, output_tokens=0, cost_usd=used))
+
+    under_way = [asyncio.create_task(call()) for _ in range(2)]
+    await asyncio.sleep(0)
+    third = asyncio.create_task(spend(asked, clock, ModelAnswer(text="")))
+    done, _ = await asyncio.wait([third], timeout=0.02)
+    assert not done
+    leave.set()
+    await asyncio.gather(*under_way, return_exceptions=True)
+    ended = await asyncio.wait_for(asyncio.gather(third, return_exceptions=True), 5)
+    assert isinstance(ended[0], BudgetSpent) is refused
+    assert refused or ended == [None]
+
+
+async def test_calls_that_waited_do_not_overrun_the_budget_together() -> None:
+    """Woken by the same end, each is counted before the next is let through."""
+    clock = ManualClock()
+    asked = client(daily_budget_tokens=1000, max_concurrency=50)
+    running = most = answered = 0
+
+    async def call() -> None:
+        nonlocal running, most, answered
+        async with asked.turn(REQUEST, clock) as turn:
+            running += 1
+            most = max(most, running)
+            await asyncio.sleep(0.001)
+            running -= 1
+            answered += 1
+            await turn.book(ModelAnswer(text="", input_tokens=100, output_tokens=0))
+
+    ended = await asyncio.wait_for(asyncio.gather(*(call() for _ in range(30)), return_exceptions=True), 5)
+    assert (most, answered) == (3, 10)
+    assert sum(isinstance(each, BudgetSpent) for each in ended) == 20
+
+
+async def test_a_call_that_waited_past_midnight_has_the_new_days_budget() -> None:
+    """It is not refused for what the day before cost."""
+    clock = ManualClock(epoch_ns=MIDNIGHT_NS - 1)
+    asked = client(daily_budget_tokens=400)
+    async with asked.turn(REQUEST, clock) as turn:
+        second = asyncio.create_task(spend(asked, clock, ModelAnswer(text="")))
+        await asyncio.sleep(0)
+        await turn.book(ModelAnswer(text="", input_tokens=400, output_tokens=0))
+        clock.advance(1)
+    await asyncio.wait_for(second, 5)
 
 
 async def test_a_call_that_fails_is_not_booked() -> None:

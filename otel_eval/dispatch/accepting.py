@@ -9,7 +9,7 @@ from typing import Protocol
 
 from otel_eval.clock import Clock
 from otel_eval.dispatch.bindings import Bindings, Decision, Reason, disposition
-from otel_eval.dispatch.evidence import evidence_digest
+from otel_eval.dispatch.evidence import evidence_digest, nothing_to_ask
 from otel_eval.dispatch.execution import Execution
 from otel_eval.dispatch.feedback import Feedback
 from otel_eval.dispatch.plan import Planned
@@ -132,7 +132,7 @@ class Accepting:
             if decision.reason not in _JUDGED or planned is None or decision.evaluator in standing:
                 continue
             waiting = self._waiting(decision.evaluator, planned, stored)
-            if planned.inline:
+            if planned.inline or nothing_to_ask(planned.evaluator, interaction) is not None:
                 records.append(await self._execution.inline(planned.evaluator, interaction, waiting))
             else:
                 queued.append(waiting)

@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 
 from otel_eval.clock import Clock
 from otel_eval.dispatch.counting import show_backlog, show_pause
+from otel_eval.dispatch.evidence import nothing_to_ask
 from otel_eval.dispatch.execution import Execution
 from otel_eval.dispatch.lanes import WINDOW, Lane
 from otel_eval.dispatch.patience import PatientLedger
@@ -279,7 +280,7 @@ class Workers:
             interaction = await self._ledger.interaction(waiting)
             if interaction is not None:
                 evaluator = self._planned[waiting.evaluator].evaluator
-                outcome = self._waited_in_vain(evaluator, trouble)
+                outcome = nothing_to_ask(evaluator, interaction) or self._waited_in_vain(evaluator, trouble)
                 ended.append((self._execution.record(evaluator, interaction, waiting, outcome), interaction))
         if ended:
             log.warning("%d evaluations waited in vain for %s", len(ended), lane.model or lane.name)

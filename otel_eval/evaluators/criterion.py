@@ -78,10 +78,15 @@ class JudgeEvaluator(Evaluator):
         parts = (self.criterion, repr(float(self.threshold)), str(self.votes), ",".join(self.requires))
         return digest("judge", *parts, json.dumps(stable(self.judge.definition()), sort_keys=True))[:12]
 
-    async def evaluate(self, interaction: Interaction, context: EvaluationContext) -> Outcome:
+    def lacks(self, interaction: Interaction) -> Inconclusive | None:
+        """Its outcome where there is nothing to judge, which takes no judge to say; None where the judge is to be asked."""
         missing = lacking(interaction, self.requires)
+        return None if missing is None else self._inconclusive(missing)
+
+    async def evaluate(self, interaction: Interaction, context: EvaluationContext) -> Outcome:
+        missing = self.lacks(interaction)
         if missing is not None:
-            return self._inconclusive(missing)
+            return missing
         try:
             result = await ballot(lambda: decide(self.judge, self.criterion, interaction), self.votes, "judge", context)
         except JudgeUnavailable as error:

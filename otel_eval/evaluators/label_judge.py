@@ -115,8 +115,12 @@ class LabelJudge(Evaluator):
         """What the model is asked, from an Interaction as it is; a call redacts and cuts it before."""
         return template.fill(self.user, interaction)
 
+    def lacks(self, interaction: Interaction) -> Inconclusive | None:
+        """Its outcome where there is nothing to judge, which takes no model to say; None where the model is to be asked."""
+        return (self.needs or _reply_alone)(interaction) or lacking(interaction, self.requires)
+
     async def evaluate(self, interaction: Interaction, context: EvaluationContext) -> Outcome:
-        missing = (self.needs or _reply_alone)(interaction) or lacking(interaction, self.requires)
+        missing = self.lacks(interaction)
         if missing is not None:
             return missing
         result = await ballot(lambda: self._ask(interaction), self.votes, "label-judge", context)

@@ -21,6 +21,7 @@ from otel_eval.journal import JournalError
 from otel_eval.receive.listener import ReceiverError
 from otel_eval.server.errors import ServerError
 from otel_eval.server.messages import Setup
+from otel_eval.server.presence import LOSS
 from otel_eval.server.receiving import receiving
 from otel_eval.server.stages import StageDied
 
@@ -58,7 +59,8 @@ def serve(
     except CANNOT_START as error:
         raise fail(str(error)) from error
     except StageDied as error:
-        raise fail(f"{error}; what was accepted is kept, start it again", status=1) from error
+        kept = "" if LOSS in str(error) else "; what was accepted is kept, start it again"
+        raise fail(f"{error}{kept}", status=1) from error
 
 
 async def _serve(config: Config, setup: Setup) -> None:

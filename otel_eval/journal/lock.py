@@ -8,13 +8,15 @@ from pathlib import Path
 
 from otel_eval.journal.errors import JournalLocked, JournalUnusable
 
+FILE = "lock"
+
 
 class DirectoryLock:
     """An advisory lock on ``<directory>/lock``. The kernel lets go of it when the process ends, however it ends."""
 
     def __init__(self, directory: Path) -> None:
         """Take the lock. Raises :class:`JournalLocked` where another holder has it, this process included."""
-        path = directory / "lock"
+        path = directory / FILE
         try:
             self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         except OSError as error:

@@ -29,7 +29,11 @@ _WRITE = "otel_eval_write"
 class Database:
     """An open database of the current format."""
 
-    def __init__(self, engine: Engine, lock: contextlib.AbstractContextManager[Any]) -> None:
+    def __init__(
+        self, engine: Engine, lock: contextlib.AbstractContextManager[Any], *, file: Path | None = None
+    ) -> None:
+        self.file = file
+        """The file that it is kept in; None where it is kept in memory, or by a server."""
         self._engine = engine
         self._writer = engine.execution_options(**{_WRITE: True})
         self._lock = lock
@@ -39,10 +43,12 @@ class Database:
         """Connect, make or migrate the tables. Raises LedgerNotFound, LedgerFormatError or LedgerUnavailable."""
         parsed = _with_driver(_parse(url))
         in_memory = parsed.get_backend_name() == "sqlite" and parsed.database in (None, "", ":memory:")
-        if parsed.get_backend_name() == "sqlite" and not in_memory:
-            _prepare_file(Path(str(parsed.database)), create=create)
+        file = Path(str(parsed.database)) if parsed.get_backend_name() == "sqlite" and not in_memory else None
+        if file is not None:
+            _prepare_file(file, create=create)
         # In memory there is one connection for all threads, hence the lock; a file has one for each.
-        database = cls(_engine(parsed, in_memory), threading.RLock() if in_memory else contextlib.nullcontext())
+        lock = threading.RLock() if in_memory else contextlib.nullcontext()
+        database = cls(_engine(parsed, in_memory), lock, file=file)
         try:
             with database.writing() as connection:
                 migrate(connection)

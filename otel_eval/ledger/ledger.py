@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
 
@@ -49,6 +50,11 @@ class Ledger:
         records are not queued for it. Raises LedgerFormatError where a newer otel-eval wrote it.
         """
         return cls(Database.open(url, create=create), outbox=outbox)
+
+    @property
+    def file(self) -> Path | None:
+        """The file that it is kept in (SQLite); None where there is none to see."""
+        return self._database.file
 
     def close(self) -> None:
         """Let go of the database. The ledger is not usable afterwards."""

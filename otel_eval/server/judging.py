@@ -32,6 +32,8 @@ from otel_eval.emit.forwarding import Forwarder
 from otel_eval.evaluators.contract import Evaluator
 from otel_eval.instruments import Recorder
 from otel_eval.journal import Consumer
+from otel_eval.journal import lock as journal_lock
+from otel_eval.journal import schema as journal_schema
 from otel_eval.judges import CompletionFunction
 from otel_eval.ledger import AsyncLedger
 from otel_eval.loop_guard import LoopGuard
@@ -39,6 +41,7 @@ from otel_eval.pipeline import Pipeline, Relay
 from otel_eval.pipeline.forgetting import Forgotten, Wanted, forget
 from otel_eval.server.control import answering
 from otel_eval.server.errors import ServerError
+from otel_eval.server.presence import Presence, kept_in_place
 from otel_eval.server.retention import Retention
 from otel_eval.server.sending import destinations_of, exporter_of, refuse_own_listeners
 from otel_eval.server.stages import Stages
@@ -117,6 +120,7 @@ async def judging(
         ledger = await stack.enter_async_context(
             await AsyncLedger.open(config.ledger_url, outbox=emission.exports_verdicts)
         )
+        await stack.enter_async_context(kept_in_place(_files(directory, ledger), stages=stages, clock=clock))
         await stack.enter_async_context(emission.running(ledger, clock, died=partial(stages.end, "the outbox")))
         judges = build_judges(
             config, clock=clock, recorder=recorder, guard=guard, budget_store=ledger, complete=plan.complete
@@ -176,6 +180,13 @@ def _guard(config: Config, directory: Path) -> LoopGuard:
         return loop_guard(directory, None if key is None else key.get_secret_value())
     except StorageError as error:
         raise ServerError(str(error)) from error
+
+
+def _files(directory: Path, ledger: AsyncLedger) -> Presence:
+    file = ledger.ledger.file
+    return Presence(
+        [directory / journal_schema.FILE, *([] if file is None else [file])], beside=[directory / journal_lock.FILE]
+    )
 
 
 def _load_conventions() -> None:

@@ -1,8 +1,10 @@
 """litellm takes seconds to import and would fetch a price list from the internet.
 
 It is imported when a model is first asked, in a thread, with its own copy of the list, its telemetry off and its logging
-quieted. Its first call imports some forty modules more, for most of a second; that is made here too, with an answer that is
-given to it, so that it does not hold the event loop.
+quieted: what it says of each call is not for the reader of our log, while its errors, a broken callback's too, are.
+
+Its first call imports some forty modules more, for most of a second; that is made here too, with an answer that is
+given to it, so that it does not hold the event loop. Where anything of the user's would notice that call it is not made.
 """
 
 from __future__ import annotations
@@ -46,21 +48,29 @@ def _imported() -> Any:
         warnings.simplefilter("ignore")  # of pydantic, about litellm's own types: nothing that a user could act on
         import litellm
 
-        for name in ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy"):
-            logging.getLogger(name).setLevel(logging.CRITICAL)
+        _quiet()
         litellm.telemetry = False
         litellm.suppress_debug_info = True
         known_prices("")  # reads the list, which takes a moment
-        if not litellm_bookkeeping.try_out(litellm, lambda parameters: _ask(litellm, parameters)):
-            _ask(litellm, {})
+        litellm_bookkeeping.try_out(litellm, lambda parameters: _ask(litellm, parameters))
     return litellm
+
+
+def _quiet() -> None:
+    """Only errors of litellm's are logged, unless somebody chose a level for it."""
+    if "LITELLM_LOG" in os.environ:
+        return
+    for name in ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy"):
+        logger = logging.getLogger(name)
+        if logger.level == logging.NOTSET:
+            logger.setLevel(logging.ERROR)
 
 
 def _ask(litellm: Any, parameters: Mapping[str, Any]) -> None:
     """A call that reaches nobody: its answer is given to it. Raises ValueError where it comes back as another."""
     nothing = [{"role": "user", "content": ""}]
     call = litellm.acompletion(
-        model="openai/none", api_key="none", messages=nothing, mock_response=_GIVEN, **parameters
+        model="openai/none", api_key="none", messages=nothing, mock_response=_GIVEN, num_retries=0, **parameters
     )
     if asyncio.run(call).choices[0].message.content != _GIVEN:
         raise ValueError("litellm gave another answer than the one that it was given")

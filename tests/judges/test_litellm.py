@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import json
+import logging
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -25,6 +27,7 @@ from otel_eval.judges import (
     ModelRequest,
     Prices,
     litellm_bookkeeping,
+    litellm_import,
     price_known,
 )
 from otel_eval.judges.budget import utc_day
@@ -448,3 +451,158 @@ def test_a_litellm_that_refuses_our_logging_object_is_left_to_itself(monkeypatch
 
     litellm_bookkeeping.try_out(load(), refuse)
     assert litellm_bookkeeping.silencing(load(), {"model": "m", "messages": []}, cost=True) == {}
+
+
+@pytest.fixture
+def again(monkeypatch: pytest.MonkeyPatch) -> Callable[[], Any]:
+    """Makes litellm ready as at the first question; what is set in litellm and in the bookkeeping is put back later."""
+    litellm = load()
+    for name in litellm_bookkeeping._LISTENERS:
+        value = getattr(litellm, name)
+        monkeypatch.setattr(litellm, name, list(value) if isinstance(value, list) else value)
+    monkeypatch.setattr(litellm.utils, "callback_list", [])
+    monkeypatch.setattr(litellm_bookkeeping, "_silent", None)
+    return litellm_import._imported
+
+
+def listen_by_callback(litellm: Any, heard: list[str]) -> None:
+    from litellm.integrations.custom_logger import CustomLogger
+
+    class Listener(CustomLogger):  # type: ignore[misc]
+        def log_pre_api_call(self, model: str, messages: object, kwargs: object) -> None:
+            heard.append(model)
+
+    litellm.callbacks = [Listener()]
+
+
+def listen_by_function(litellm: Any, heard: list[str]) -> None:
+    async def hear(details: dict[str, Any], *others: object) -> None:
+        heard.append(details["model"])
+
+    litellm.success_callback = [hear]
+
+
+def listen_by_rule(litellm: Any, heard: list[str]) -> None:
+    def rule(input: str) -> bool:
+        heard.append("scripted" if "as scripted" in input else input)
+        return input != "{}"
+
+    litellm.post_call_rules = [rule]
+
+
+def listen_around(litellm: Any, heard: list[str]) -> None:
+    asked = litellm.acompletion
+
+    @functools.wraps(asked)
+    async def acompletion(*arguments: Any, **named: Any) -> Any:
+        heard.append(named["model"].removeprefix("openai/"))
+        return await asked(*arguments, **named)
+
+    litellm.acompletion = acompletion
+
+
+LISTENERS = [listen_by_callback, listen_by_function, listen_by_rule, listen_around]
+
+
+@pytest.mark.parametrize("listen", LISTENERS)
+async def test_a_listener_hears_of_no_call_but_the_judges(
+    listen: Callable[[Any, list[str]], None],
+    provider: ScriptedModel,
+    again: Callable[[], Any],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Nothing is tried out where somebody listened before the first question, and no judgement fails for it."""
+    heard: list[str] = []
+    monkeypatch.setattr(load(), "acompletion", load().acompletion)
+    listen(load(), heard)
+    await asyncio.to_thread(again)
+    assert heard == []
+    assert (await LitellmModel(settings(provider))(REQUEST)).text == verdict(0.9, "as scripted")
+    async with asyncio.timeout(5):
+        while not heard:  # noqa: ASYNC110 - some are told from a thread of litellm's
+            await asyncio.sleep(0.01)
+    assert set(heard) == {"scripted"}
+
+
+async def test_litellms_cache_holds_answers_of_the_judge_alone(
+    provider: ScriptedModel, again: Callable[[], Any]
+) -> None:
+    """The user's cache works as for any call, and has nothing in it that nobody asked for."""
+    from litellm.caching.caching import Cache
+
+    litellm = load()
+    litellm.cache = Cache(type="local")
+    await asyncio.to_thread(again)
+    kept = litellm.cache.cache.cache_dict
+    assert kept == {}
+    assert (await LitellmModel(settings(provider))(REQUEST)).text == verdict(0.9, "as scripted")
+    async with asyncio.timeout(5):
+        while not kept:  # noqa: ASYNC110 - it is kept in a task of litellm's
+            await asyncio.sleep(0.01)
+    assert len(kept) == 1
+
+
+async def test_where_nobody_listens_nothing_is_left_of_the_trial(again: Callable[[], Any]) -> None:
+    """Its client is not kept, and litellm's worker for callbacks is not bound to the trial's event loop."""
+    from litellm.litellm_core_utils.logging_worker import GLOBAL_LOGGING_WORKER
+
+    clients = set(load().in_memory_llm_clients_cache.cache_dict)
+    loop = GLOBAL_LOGGING_WORKER._bound_loop
+    await asyncio.to_thread(again)
+    assert litellm_bookkeeping._silent is not None
+    assert set(load().in_memory_llm_clients_cache.cache_dict) == clients
+    assert GLOBAL_LOGGING_WORKER._bound_loop is loop
+
+
+@pytest.mark.parametrize("failure", [TypeError("unexpected"), ValueError("another answer"), asyncio.CancelledError()])
+async def test_a_trial_that_fails_fails_no_judgement(
+    failure: BaseException, provider: ScriptedModel, again: Callable[[], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """litellm is then left to itself."""
+
+    def fail(litellm: Any, parameters: Mapping[str, Any]) -> None:
+        raise failure
+
+    monkeypatch.setattr(litellm_import, "_ask", fail)
+    await asyncio.to_thread(again)
+    assert (await LitellmModel(settings(provider))(REQUEST)).text == verdict(0.9, "as scripted")
+
+
+async def test_a_callback_that_breaks_is_logged(
+    provider: ScriptedModel, again: Callable[[], Any], caplog: pytest.LogCaptureFixture
+) -> None:
+    """By litellm, whose errors are let through, and the verdict stands."""
+
+    from litellm.integrations.custom_logger import CustomLogger
+
+    class Broken(CustomLogger):  # type: ignore[misc]
+        async def async_log_success_event(self, *details: object, **named: object) -> None:
+            raise RuntimeError("the collector is away")
+
+    load().callbacks = [Broken()]
+    assert (await LitellmModel(settings(provider))(REQUEST)).text == verdict(0.9, "as scripted")
+    async with asyncio.timeout(5):
+        while not any(record.name == "LiteLLM" for record in caplog.records):  # noqa: ASYNC110 - litellm's task logs it
+            await asyncio.sleep(0.01)
+    assert "the collector is away" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("variable", "before", "after"),
+    [
+        (None, logging.NOTSET, logging.ERROR),
+        (None, logging.DEBUG, logging.DEBUG),
+        ("INFO", logging.NOTSET, logging.NOTSET),
+    ],
+)
+def test_litellm_logs_errors_alone_unless_told_otherwise(
+    variable: str | None, before: int, after: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A level that somebody set, or LITELLM_LOG, stays."""
+    logger = logging.getLogger("LiteLLM")
+    monkeypatch.setattr(logger, "level", before)
+    monkeypatch.delenv("LITELLM_LOG", raising=False)
+    if variable is not None:
+        monkeypatch.setenv("LITELLM_LOG", variable)
+    litellm_import._quiet()
+    assert logger.level == after

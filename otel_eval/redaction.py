@@ -9,7 +9,6 @@ evaluators see the original.
 from __future__ import annotations
 
 import bisect
-import functools
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -31,10 +30,9 @@ from otel_eval.interaction import (
 )
 from otel_eval.redaction_hidden import Folded, encoded, folded
 from otel_eval.redaction_markers import marker
-from otel_eval.redaction_patterns import API_KEY, BUILTIN, KEY_HINTS, SECRET_NAME, Numbers, OwnPattern, Pattern, traits
+from otel_eval.redaction_names import describes, is_secret_number, is_secret_under, kind_of
+from otel_eval.redaction_patterns import API_KEY, BUILTIN, KEY_HINTS, Finder, OwnPattern, Pattern, traits
 
-_NAMES_SECRET = re.compile(rf"(?:.*[_.-])?(?:{SECRET_NAME}|aws_secret_access_key)", re.IGNORECASE)
-_LEAST_SECRET = 6
 _KIND = re.compile(r"[a-z][a-z0-9_]{0,40}")
 
 BUILTIN_KINDS = tuple(dict.fromkeys(pattern.kind for pattern in BUILTIN))
@@ -51,9 +49,7 @@ class Redaction:
         unknown = [kind for kind in wanted if kind not in BUILTIN_KINDS]
         if unknown:
             raise ValueError(f"redaction knows {', '.join(BUILTIN_KINDS)}, not {', '.join(unknown)}")
-        self._patterns: list[Pattern | Numbers | OwnPattern] = [
-            pattern for pattern in BUILTIN if pattern.kind in wanted
-        ]
+        self._patterns: list[Pattern | Finder | OwnPattern] = [pattern for pattern in BUILTIN if pattern.kind in wanted]
         self._by_name = API_KEY in wanted
         self._patterns += [_user_pattern(name, expression) for name, expression in (patterns or {}).items()]
 
@@ -99,7 +95,7 @@ class Redaction:
     def value(self, value: JsonValue) -> JsonValue:
         """A JSON value with the texts in it redacted, keys included.
 
-        A whole number that is a card becomes its marker, and so does any text under a key such as ``password``.
+        A whole number that is a card becomes its marker, and so does what is a secret under a key such as ``password``.
         """
         if isinstance(value, str):
             return self.text(value)
@@ -131,9 +127,22 @@ class Redaction:
         )
 
     def _named(self, name: str, value: JsonValue) -> JsonValue:
-        if self._by_name and isinstance(value, str) and len(value) >= _LEAST_SECRET and _names_secret(name):
+        return self._secret(name, value) if self._by_name and kind_of(name) is not None else self.value(value)
+
+    def _secret(self, name: str, value: JsonValue) -> JsonValue:
+        """The value under a secret's name, with markers for what is one in lists and objects, too."""
+        if isinstance(value, str):
             redacted = self.text(value)
-            return marker(API_KEY) if redacted == value and not value.startswith("[REDACTED") else redacted
+            return marker(API_KEY) if redacted == value and is_secret_under(name, value) else redacted
+        if isinstance(value, list):
+            return [self._secret(name, item) for item in value]
+        if isinstance(value, dict):
+            return {
+                self.text(key): self._named(key, item) if describes(key) or kind_of(key) else self._secret(name, item)
+                for key, item in value.items()
+            }
+        if isinstance(value, int | float) and not isinstance(value, bool) and is_secret_number(name, value):
+            return marker(API_KEY)
         return self.value(value)
 
     def _optional(self, text: str | None) -> str | None:
@@ -165,11 +174,6 @@ class Redaction:
         if isinstance(part, ToolResultPart):
             return replace(part, result=self.value(part.result))
         return self._attachment(part)
-
-
-@functools.lru_cache(maxsize=256)  # the names of tools' arguments: a few that come again and again
-def _names_secret(name: str) -> bool:
-    return _NAMES_SECRET.fullmatch(name) is not None
 
 
 def _marked(text: str, found: list[tuple[int, int, str]]) -> str:

@@ -158,9 +158,13 @@ class Lane:
         return min((self._expiry_ns(item, max_wait_ns) for item in self._queue), default=None)
 
     def take_expired(self, now_ns: int, max_wait_ns: int) -> list[WaitingEvaluation]:
-        """Remove and return those that have waited long enough for a model that is down."""
+        """Take those out of the queue that have waited long enough for a model that is down; each has then to :meth:`end`.
+
+        Until then they are known, lest they be queued again from a ledger that does not have their records yet.
+        """
         expired = [item for item in self._queue if self._expiry_ns(item, max_wait_ns) <= now_ns]
-        self._forget(expired)
+        if expired:
+            self._queue = deque(item for item in self._queue if self._expiry_ns(item, max_wait_ns) > now_ns)
         return expired
 
     def _expiry_ns(self, item: WaitingEvaluation, max_wait_ns: int) -> int:

@@ -269,7 +269,11 @@ class Workers:
 
     async def _expire(self, lane: Lane) -> None:
         expired = lane.take_expired(self._clock.now_ns(), self._max_wait_ns)
-        await self._end_in_vain(expired, lane, lane.trouble)
+        try:
+            await self._end_in_vain(expired, lane, lane.trouble)
+        finally:
+            for waiting in expired:
+                lane.end(waiting)
         self._pump()
 
     async def _end_in_vain(

@@ -11,6 +11,7 @@ from otel_eval.dispatch.lanes import FIRST_PAUSE, Lane
 from otel_eval.dispatch.setbacks import LONGEST_TOLD, Setbacks
 from otel_eval.interaction import Interaction
 from otel_eval.judges import JudgeUnavailable
+from otel_eval.ledger import WaitingEvaluation
 from otel_eval.outcome import Cause, Inconclusive, Outcome, Passed
 from otel_eval.testing.interactions import interaction
 from tests.dispatch.kit import JUDGED, Asking, Pipeline, arrived, until
@@ -140,3 +141,22 @@ async def test_a_wait_for_ever_ends_in_one_more_try(pipeline: Pipeline) -> None:
         await pipeline.clock.run_for(2)
         records = await pipeline.ended(3)
     assert {record.outcome.name for record in records} == {"passed"}
+
+
+def test_what_is_being_ended_is_not_queued_again() -> None:
+    """The ledger lists it until its record is stored; what the ledger says meanwhile does not bring it back."""
+    lane, trouble = Lane(name="model:p/one", limit=4), JudgeUnavailable("503", model="p/one")
+    old, new = (
+        WaitingEvaluation(
+            evaluation_id=name, interaction_id=name, evaluator="j", evaluator_version="1", check="judge", revision=1,
+            enqueued_ns=enqueued_ns,
+        )
+        for name, enqueued_ns in (("old", 0), ("new", 9))
+    )  # fmt: skip
+    lane.add(old)
+    lane.pause(trouble, 0.0, 0)
+    assert lane.take_expired(10, 10) == [old]
+    lane.filled([old, new], lane.start_filling(), whole=True)
+    assert lane.upcoming(9) == [new]
+    lane.end(old)
+    assert lane.next_expiry_ns(10) == 19

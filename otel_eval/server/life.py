@@ -112,11 +112,20 @@ class Life:
         """Have it close everything and exit."""
         self._control.send(Stop())
 
-    async def close(self) -> None:
+    @property
+    def runs(self) -> bool:
+        """Whether there is a process, ready or not."""
+        return self._process.returncode is None
+
+    def kill(self) -> None:
         """End it now where it still runs; by what it is made of, nothing is lost."""
-        if self._process.returncode is None:
+        if self.runs:
             with contextlib.suppress(ProcessLookupError):
                 self._process.kill()
+
+    async def close(self) -> None:
+        """The same; return when it has ended."""
+        self.kill()
         await asyncio.shield(self._ending)
 
     async def _expect(self, kind: type[T]) -> T:
@@ -150,14 +159,14 @@ class Life:
         for task in speaking:
             task.cancel()
         for frames in (self._control, self._journal):
-            await frames.close()
+            with contextlib.suppress(TimeoutError):  # children of its own hold the other end, and read nothing
+                await asyncio.wait_for(frames.close(), LAST_WORDS_S)
 
     def _served(self, serving: asyncio.Task[None]) -> None:
         """It cannot go on without the journal: a fault of ours between the two ends it."""
         if not serving.cancelled() and (error := serving.exception()) is not None:
             log.error("the judging process is ended: it cannot be understood", exc_info=error)
-            with contextlib.suppress(ProcessLookupError):
-                self._process.kill()
+            self.kill()
 
 
 def _how(status: int) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from otel_eval.clock import Clock
+from otel_eval.config import Config
 from otel_eval.journal import Journal
 from otel_eval.server.errors import ServerError
 from otel_eval.server.life import CLEANLY, Life
@@ -32,6 +33,20 @@ SILENT_S = 10.0
 """Silent for so long, it stands still: that is told."""
 TELL_OF_SILENCE_EVERY_S = 60.0
 """And told again, for as long as it lasts."""
+CLOSING_S = 10.0
+"""How long closing may take, beside the evaluations that end and the exports: the outbox (5), judges, ledger and journal."""
+EXPORT_S = 10.0
+"""How long an export may take where the configuration does not say: the exporters' own default."""
+LATER = "what it had not finished follows after the next start"
+
+
+def stops_within(config: Config) -> float:
+    """Seconds after which a judging process that was told to stop is killed: what its stages may take one after another.
+
+    Evaluations that run have their time; then an export that is under way, and the last one of metrics; then the rest.
+    """
+    export = EXPORT_S if config.exporters.otlp is None else config.exporters.otlp.timeout
+    return config.dispatch.shutdown_grace + 2 * export + CLOSING_S
 
 
 class JudgingProcess:
@@ -44,6 +59,7 @@ class JudgingProcess:
         self._asked_to_stop = asked_to_stop
         self._life: Life | None = None
         self._restarts = 0
+        self._cut_short = False
 
     @property
     def pid(self) -> int | None:
@@ -79,22 +95,44 @@ class JudgingProcess:
         if life.is_ready:
             life.tell(self._tally)
             life.stop()
-            how = await life.ended()
-            if life.died is None and how != CLEANLY:
-                log.warning("the judging process %s while it stopped: what it had not finished follows later", how)
+            how = await self._end_of(life)
+            if not self._cut_short and life.died is None and how != CLEANLY:
+                log.warning("the judging process %s while it stopped: %s", how, LATER)
         if life.died is not None:
             raise StageDied(life.died)
+
+    def cut_short(self) -> None:
+        """Whoever stops the server loses patience: end it now, and start no other. Nothing is lost, and it is said."""
+        self._cut_short = True
+        if self._life is not None and self._life.runs:
+            log.warning("told to stop again: the judging process is killed, %s", LATER)
+            self._life.kill()
 
     async def close(self) -> None:
         """End it where it still runs."""
         if self._life is not None:
             await self._life.close()
 
+    async def _end_of(self, life: Life) -> str:
+        """How the one that was told to stop ended; it is killed where it does not in time."""
+        limit = stops_within(self._begin.config)
+        ended = asyncio.ensure_future(life.ended())
+        time_is_up = asyncio.ensure_future(self._clock.sleep_until(self._clock.monotonic() + limit))
+        await asyncio.wait((ended, time_is_up), return_when=asyncio.FIRST_COMPLETED)
+        time_is_up.cancel()
+        if not ended.done() and not self._cut_short:
+            self._cut_short = True
+            log.warning("the judging process has not stopped within %g s: it is killed, %s", limit, LATER)
+            life.kill()
+        return await ended
+
     async def _keep_alive(self, directory: Path, journal: Journal) -> None:
         deaths = 0
         while True:
             began = self._clock.monotonic()
             reason = await self._death()
+            if self._cut_short:
+                return
             deaths = 1 if self._clock.monotonic() - began >= STEADY_S else deaths + 1
             if deaths >= MAX_DEATHS:
                 raise StageDied(f"the judging process {reason}, {deaths} times in a row")

@@ -25,6 +25,7 @@ from otel_eval.server.supervision import (
     STEADY_S,
     TELL_OF_SILENCE_EVERY_S,
     JudgingProcess,
+    stops_within,
 )
 from otel_eval.server.tally import Tally
 from otel_eval.testing.clock import ManualClock
@@ -163,3 +164,50 @@ async def test_one_that_stands_still_is_told_of_and_left_alone(
                 await clock.run_for(LOOK_EVERY_S)
         assert caplog.messages[2].startswith("the judging process answers again, after 7")
         assert judging.pid == pid
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+async def test_one_that_does_not_stop_is_killed_when_its_time_is_up(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Not a second before what its stages may take; it is said, and the stop counts as one in good order."""
+    clock = ManualClock()
+    limit = stops_within(parse({"storage": {"directory": str(tmp_path)}}))
+    pids: list[int] = []
+
+    async def stopping() -> None:
+        async with supervised(tmp_path, clock) as judging:
+            assert judging.pid is not None
+            pids.append(judging.pid)
+            os.kill(judging.pid, signal.SIGSTOP)
+            await stopped(judging.pid)
+
+    async with asyncio.timeout(60):
+        stop = asyncio.create_task(stopping())
+        while clock.next_deadline != limit:  # noqa: ASYNC110 - whoever waits for the end tells nobody
+            await asyncio.sleep(0.02)
+        clock.advance(limit - 1)
+        await asyncio.sleep(0.1)
+        os.kill(pids[0], 0)
+        assert not stop.done()
+        clock.advance(1)
+        await stop
+    assert caplog.messages == [
+        f"the judging process has not stopped within {limit:g} s: it is killed, "
+        "what it had not finished follows after the next start"
+    ]
+    with pytest.raises(ProcessLookupError):
+        os.kill(pids[0], 0)
+
+
+@pytest.mark.parametrize(
+    ("sections", "seconds"),
+    [
+        ({}, 40),
+        ({"dispatch": {"shutdown_grace": "1m"}}, 90),
+        ({"exporters": {"otlp": {"endpoint": "http://collector:4317", "timeout": "2s"}}}, 24),
+    ],
+)
+def test_what_a_stop_may_take_goes_by_the_configuration(sections: dict[str, object], seconds: float) -> None:
+    """Evaluations, two exports, and 10 s for the rest."""
+    assert stops_within(parse(sections)) == seconds

@@ -19,6 +19,8 @@ import pytest
 from otel_eval.journal import JournalLocked
 from otel_eval.journal.lock import DirectoryLock
 from otel_eval.ledger import Ledger
+from otel_eval.server.receiving import ONE_STOP_S
+from otel_eval.server.supervision import LATER
 from otel_eval.testing.otlp import otlp_request
 from otel_eval.testing.sink import Sink
 from otel_eval.testing.spans import Tool, conversation
@@ -184,6 +186,60 @@ async def test_stopping_while_another_one_starts(tmp_path: Path) -> None:
         second = await server.judging_again(first)
         assert await asyncio.wait_for(server.terminate(), 60) == 0
         await gone(second)
+
+
+async def test_a_second_signal_ends_a_stop_that_hangs(tmp_path: Path) -> None:
+    """The judging process stands still: it is killed with a word about it, and what it had is judged after the next start."""
+    config = write_config(tmp_path)
+    body, interaction = whole()
+    async with serving(config, errors=True) as server:
+        judging = server.judging
+        os.kill(judging, signal.SIGSTOP)
+        await export(server, body)
+        async with asyncio.timeout(30):
+            while server.process.returncode is None:
+                server.process.send_signal(signal.SIGTERM)
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(server.process.wait(), 2 * ONE_STOP_S)
+        assert server.process.returncode == 0
+        await gone(judging)
+        said = (await server.errors()).splitlines()
+    assert len(said) == 2, said
+    assert said[0].endswith(f"told to stop again: the judging process is killed, {LATER}")
+    assert said[1] == "stopped; what was accepted is kept"
+    async with serving(config):
+        assert set((await ended(tmp_path / "data" / "ledger.db", {interaction}, evaluators=2)).values()) == {1}
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+async def test_a_stop_ends_a_start_that_hangs(tmp_path: Path, number: signal.Signals) -> None:
+    """A user's module that never comes back from its import: status 0, no process is left, no directory was made."""
+    (tmp_path / "hanging.py").write_text(
+        "import os, pathlib, re\n\n"
+        "found = pathlib.Path(__file__).with_name('begun')\n"
+        "found.with_suffix('.new').write_text(str(os.getpid()))\n"
+        "found.with_suffix('.new').rename(found)\n"
+        "re.match(r'(a+)+$', 'a' * 60 + 'b')\n"
+    )
+    config = write_config(tmp_path, evaluators={"hanging": {"use": "hanging:hanging", "agents": ["*"]}})
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "otel_eval", "serve", "--config", str(config)),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+    )
+    try:
+        async with asyncio.timeout(60):
+            while not (tmp_path / "begun").exists():  # noqa: ASYNC110 - another process makes it
+                await asyncio.sleep(0.02)
+        process.send_signal(number)
+        output, errors = await asyncio.wait_for(process.communicate(), 20)
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            process.kill()
+    assert (process.returncode, output, errors) == (0, b"", b"")
+    await gone(int((tmp_path / "begun").read_text()))
+    assert not (tmp_path / "data").exists()
 
 
 async def test_senders_are_pushed_back_while_nobody_judges(tmp_path: Path) -> None:

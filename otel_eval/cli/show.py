@@ -157,7 +157,8 @@ def _records(records: Sequence[EvaluationRecord], redaction: Redaction) -> Itera
 
 
 def _call(call: JudgeCall) -> str:
-    tokens = f"{call.input_tokens or 0} + {call.output_tokens or 0} tokens"
+    counts = ["?" if count is None else str(count) for count in (call.input_tokens, call.output_tokens)]
+    tokens = f"{' + '.join(counts)} tokens"
     cost = "" if call.cost_usd is None else f", ${call.cost_usd:.4f}"
     failed = "" if call.error is None else f", failed: {' '.join(call.error.split())}"
     return f"asked {call.answered_model or call.requested_model}: {tokens}{cost}{failed}"

@@ -162,7 +162,7 @@ def _models(tree: Any) -> Iterator[Fault]:
         if not isinstance(model.get("model"), str):
             continue
         budget, price = model.get("daily_budget_usd"), model.get("price_per_million_tokens")
-        if budget is not None and price is None and not price_known(model["model"]):
+        if budget and price is None and not price_known(model["model"]):
             message = f"a budget in dollars needs a price, and none is known for {model['model']!r}"
             yield Fault(("judge_models", name, "daily_budget_usd"), f"{message}: give price_per_million_tokens")
 

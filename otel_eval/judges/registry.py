@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 import weakref
 from collections.abc import Callable, Mapping
@@ -175,11 +174,13 @@ class Judges:
         """
         try:
             return await self._call(client, request, conversation)
-        except JudgeUnavailable:
+        except JudgeUnavailable as error:
             for name in client.fallbacks:
                 fallback = self._client(name, None, None)
-                with contextlib.suppress(JudgeError):
+                try:
                     return await self._call(fallback, replace(request, model=fallback.known_as), conversation)
+                except JudgeError as trouble:
+                    error.args = (f"{error}; fallback {name}: {str(trouble).removeprefix(f'{name}: ')}",)
             raise
 
     async def _call(self, client: Client, request: ModelRequest, conversation: Conversation) -> ModelAnswer:

@@ -274,6 +274,8 @@ async def test_a_fallback_that_is_spent_does_not_end_the_backlog(provider: Scrip
     with pytest.raises(JudgeUnavailable) as raised:
         await ModelJudge().should_satisfy("c").evaluate(interaction(), context)
     assert raised.value.model == "default"
+    assert raised.value.reason.startswith("c: default: HTTP 500")
+    assert raised.value.reason.endswith("; fallback spare: budget spent: spare may use 0 tokens a day (UTC)")
 
 
 def test_a_budget_in_dollars_needs_a_price(provider: ScriptedModel) -> None:

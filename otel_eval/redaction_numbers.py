@@ -15,9 +15,9 @@ SEPARATOR = r"[ \u00a0\u2007\u2009\u200b-\u200d\u202f\u2060\-\u2010-\u2015\u2212
 
 _SOLID = re.compile(r"(?<![A-Za-z\d])(?<!\d\.)\d{13,19}(?![A-Za-z\d])")
 _GROUP = re.compile(r"\d+")
-_RUN = re.compile(
-    rf"(?<![A-Za-z\d])(?<!\d\.)\d{{1,9}}(?P<by>{SEPARATOR}|[./_\n]| {{2,3}}| [-\u2013] |\r\n)\d{{1,9}}"
-    r"(?:(?P=by)\d{1,9})+(?![A-Za-z\d])"
+_RUN = re.compile(  # beside a letter at most that is no digit of a hexadecimal number: groups alone say much
+    rf"(?<![A-Fa-f\d])(?<!\d\.)\d{{1,9}}(?P<by>{SEPARATOR}|[./_\n]| {{2,3}}| [-\u2013] |\r\n)\d{{1,9}}"
+    r"(?:(?P=by)\d{1,9})+(?![A-Fa-f\d])"
 )
 _SHAPES = ((4, 4, 4, 4, 3), (4, 4, 4, 4), (4, 6, 5), (4, 6, 4))
 # More numbers than an index, an expiry date and a code beside a card make a table, in which some would pass for one.

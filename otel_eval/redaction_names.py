@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 _PASSWORD = r"pass(?:word|wd|phrase|code)|pwd"
 _KEY = (
-    r"(?:api|account|access|auth|secret|private|encryption|shared[_-]?access)[_-]?(?:access[_-]?)?(?:key|token)"
+    r"(?:api|account|access|auth|secret|private|encryption|shared[_-]?access)[ _-]?(?:access[_-]?)?(?:key|token)"
     r"|(?:refresh|id|session|bearer)[_-]?token|aws_secret_access_key|secret"
 )
 _NAME = rf"(?:(?P<password>{_PASSWORD})|(?P<key>{_KEY})|(?P<token>token)|(?P<authorization>authorization))"
@@ -24,7 +24,7 @@ _NO_SECRETS_TOKEN = re.compile(
     re.IGNORECASE,
 )
 _ASSIGNED = re.compile(
-    rf"""{_NAME}(?:["'`]\]?)?\s{{0,5}}(?P<by>=>|:=|[:=])[^\S\n]{{0,5}}"""
+    rf"""{_NAME}(?:["'`]\]?|\*\*)?\s{{0,5}}(?P<by>=>|:=|[:=])(?:\*\*)?\s{{0,5}}"""
     r"""(?:(?P<quote>["'`])(?P<quoted>(?:\\.|(?!(?P=quote))[^\\\n]){1,1000})(?P=quote)"""
     # A separator ends a value where another assignment or nothing follows it; what closes or ends a sentence is no part.
     r"""|(?P<bare>(?:(?![&;,]\s?[\w.-]{1,40}\s?[=:]|[;,](?:\s|\Z))[^\s"'`]){1,1000}))""",
@@ -118,6 +118,8 @@ def _secret_in(text: str, match: re.Match[str]) -> tuple[int, int] | None:
     if kind == "authorization":
         return _credentials(text, start)
     if match["quoted"] is None:
+        if text[end - 1] == ":" and "\n" in text[match.end("by") : start]:
+            return None  # the next name
         follows = text[end : end + 1]
         end = start + len(text[start:end].rstrip(_ENDS))
         code = text[end : end + 1] in (",", ")", "]") or follows in ('"', "'", "`")
@@ -134,7 +136,8 @@ def _is_bare_secret(kind: str, value: str, by: str, *, in_code: bool) -> bool:
     if _says_nothing(value) or _CODE.fullmatch(value) or value.startswith(("/", "\\", "./", "~")):
         return False
     if kind != "password":
-        least = _LEAST_TOKEN_AFTER_COLON if kind == "token" and by == ":" else _LEAST_TOKEN
+        of_token = _LEAST_TOKEN_AFTER_COLON if by == ":" else _LEAST_TOKEN
+        least = of_token if kind == "token" else _LEAST_OF_KEY
         return _VARIABLE.fullmatch(value) is None and _looks_random(value, least)
     if by != ":":
         return _VARIABLE.fullmatch(value) is None and not (in_code and value.isalpha())

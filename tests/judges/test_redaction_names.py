@@ -36,6 +36,9 @@ SECRETS = {
     "Django, no quotes": ("SECRET_KEY=django-insecure-9x!k3@abc$d", f"SECRET_KEY={MARK}"),
     "subscript": ('config["password"] = "hunter22"', f'config["password"] = "{MARK}"'),
     "YAML": ("db:\n  password: hunter22\n  host: x", f"db:\n  password: {MARK}\n  host: x"),
+    "Markdown": ("**Password:** hunter22 and **API key**: ab12cd34", f"**Password:** {MARK} and **API key**: {MARK}"),
+    "on the next line": ("api_key:\n  abcdef0123456789", f"api_key:\n  {MARK}"),
+    "short secret": ("client_secret=abc123", f"client_secret={MARK}"),
     "passphrase": ('passphrase: "correct horse battery staple"', f'passphrase: "{MARK}"'),
     "e-mail address": ("password=ann@example.com", f"password={MARK}"),
     "header in a command": ("curl -H 'X-Api-Key: ab12cd34ef56'", f"curl -H 'X-Api-Key: {MARK}'"),
@@ -65,6 +68,7 @@ ORDINARY = [
     '{"password": {"type": "string", "description": "at least 8 characters"}}',
     "PWD=/home/ann/project1, pwd: /srv/x1",
     "Authorization: required, authorization: Bearer expired, authorization: pending",
+    "password:\nuser1name:\n  x",
     "The password is required. Key: value. monkey=banana1234567890",
     "secret_key=None, api_key: str = '', key = 'customer-2024-0001'",
 ]

@@ -36,6 +36,9 @@ _MOST_TOKENS = 100_000_000
 """About ten times the largest context window on litellm's list: a larger count is a mistake of whoever counted."""
 _LITELLM_PREFIX = re.compile(r"^(?:litellm\.\w+: )?(?:\w+Error: )?(?:\w+Exception - )?")
 
+SHORTEST_SECRET = 6
+"""A key or header of fewer characters is not looked for in what a provider answers."""
+
 
 class LitellmModel:
     """A completion function that asks one litellm model. Belongs to the event loop that it is first called on.
@@ -56,7 +59,9 @@ class LitellmModel:
         self._before_retry = before_retry
         self._name = name or settings.model
         self._formats: tuple[str, ...] = _FORMATS if settings.response_format == "auto" else (settings.response_format,)
-        self._secrets = tuple(secret for secret in (settings.api_key, *settings.headers.values()) if secret)
+        given = {secret for secret in (settings.api_key, *settings.headers.values()) if secret}
+        # The longest first: one may stand in another. Shorter ones are no secrets, and stand in any word.
+        self._secrets = sorted((secret for secret in given if len(secret) >= SHORTEST_SECRET), key=len, reverse=True)
         self._redaction = Redaction()
         self._answered_at = float("-inf")
         # Only litellm's own list of prices needs litellm to work out the cost (it knows of cached tokens).

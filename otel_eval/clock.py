@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from typing import Protocol
+from typing import Any, Protocol
 
 
 class Clock(Protocol):
@@ -21,6 +21,18 @@ class Clock(Protocol):
     async def sleep_until(self, deadline: float) -> None:
         """Return once :meth:`monotonic` has reached ``deadline``."""
         ...
+
+
+async def sleep_until_set(clock: Clock, event: asyncio.Event, deadline: float | None) -> None:
+    """Return once the event is set, or the clock has reached ``deadline`` where there is one, whichever is first."""
+    waits: list[asyncio.Future[Any]] = [asyncio.ensure_future(event.wait())]
+    if deadline is not None:
+        waits.append(asyncio.ensure_future(clock.sleep_until(deadline)))
+    try:
+        await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for wait in waits:
+            wait.cancel()
 
 
 class SystemClock:

@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from typing import Any, TypeAlias
 
-from otel_eval.clock import Clock
+from otel_eval.clock import Clock, sleep_until_set
 from otel_eval.dispatch.counting import show_backlog, show_pause
 from otel_eval.dispatch.evidence import nothing_to_ask
 from otel_eval.dispatch.execution import Execution
@@ -254,18 +254,10 @@ class Workers:
             wake = lane.paused_until
             if expiry_ns is not None:
                 wake = min(wake, now + max(0, expiry_ns - now_ns) / _SECOND_NS)
-            await self._sleep(wake, lane.queued)
+            await sleep_until_set(self._clock, lane.queued, wake)
             if self._clock.monotonic() >= lane.paused_until:
                 lane.paused_until = None
         self._pump()
-
-    async def _sleep(self, until: float, event: asyncio.Event) -> None:
-        """Until that monotonic time, or the event if that is first."""
-        first = (asyncio.ensure_future(self._clock.sleep_until(until)), asyncio.ensure_future(event.wait()))
-        try:
-            await asyncio.wait(first, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            await _cancel(first)
 
     async def _expire(self, lane: Lane) -> None:
         expired = lane.take_expired(self._clock.now_ns(), self._max_wait_ns)

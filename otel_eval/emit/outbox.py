@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from otel_eval.clock import Clock
+from otel_eval.clock import Clock, sleep_until_set
 from otel_eval.emit.answers import Answer, Exported
 from otel_eval.emit.exporters import OtlpSignalExporter
 from otel_eval.emit.verdicts import Verdicts
@@ -128,15 +128,8 @@ class Outbox:
 
     async def _back_off(self) -> None:
         """Wait out the backoff, unless it is to stop."""
-        sleep = asyncio.ensure_future(
-            self._clock.sleep_until(self._clock.monotonic() + self._backoff.after(self._failures))
-        )
-        stop = asyncio.ensure_future(self._stopping.wait())
-        try:
-            await asyncio.wait({sleep, stop}, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            sleep.cancel()
-            stop.cancel()
+        until = self._clock.monotonic() + self._backoff.after(self._failures)
+        await sleep_until_set(self._clock, self._stopping, until)
 
     async def _export(self, entries: Sequence[OutboxEntry]) -> bool:
         """Whether the batch is dealt with: taken, or refused for good by a signal that refuses it record by record."""

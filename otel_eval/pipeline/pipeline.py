@@ -15,7 +15,7 @@ from typing import Any, ParamSpec, Protocol, TypeVar
 from otel_eval.assemble.completion import Closed, Completion, CompletionSettings, Due, Ready
 from otel_eval.assemble.keeping import UnreadableTrace, dump, load
 from otel_eval.assemble.nodes import Node
-from otel_eval.clock import Clock
+from otel_eval.clock import Clock, sleep_until_set
 from otel_eval.conventions.facts import Note
 from otel_eval.instruments import Recorder
 from otel_eval.journal import ClosedTrace, Consumer, Entry, JournalUnwritable
@@ -188,14 +188,7 @@ class Pipeline:
     async def _wait(self, deadline: float | None) -> None:
         """Until the deadline, or until something has arrived that may bring it forward."""
         self._arrived.clear()
-        waits: list[asyncio.Future[Any]] = [asyncio.ensure_future(self._arrived.wait())]
-        if deadline is not None:
-            waits.append(asyncio.ensure_future(self._clock.sleep_until(deadline)))
-        try:
-            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            for wait in waits:
-                wait.cancel()
+        await sleep_until_set(self._clock, self._arrived, deadline)
 
     async def _store(self, due: Due) -> None:
         # At once, before anything else can arrive: what comes from now on is late, and belongs to entries of its own.

@@ -109,6 +109,10 @@ class LoopGuard:
             for head, mac in _FINGERPRINT.findall(system_text)
         )
 
+    def owns(self, trace_id: str, system_text: str | None) -> bool:
+        """Whether an Interaction is a call of a judge of ours, by its trace or by its instructions."""
+        return self.owns_trace(trace_id) or self.owns_text(system_text or "")
+
     def _mac(self, message: bytes) -> str:
         # A copy of what holds the key: hmac.digest takes twice as long, and lets go of the interpreter's lock in between.
         mac = self._keyed.copy()

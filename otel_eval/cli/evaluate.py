@@ -120,9 +120,7 @@ def _interactions(paths: Iterable[Path], guard: LoopGuard | None, keep: Collecti
         if not recording.spans and not recording.logs and _is_foreign(path):
             raise UnreadableRecording(f"{path}: no OTLP request of traces, logs or metrics")
         for interaction in assemble(recording.spans, recording.logs, keep):
-            if guard is None or not (
-                guard.owns_trace(interaction.trace_id) or guard.owns_text(interaction.system or "")
-            ):
+            if guard is None or not guard.owns(interaction.trace_id, interaction.system):
                 yield interaction
 
 

@@ -97,16 +97,13 @@ class Accepting:
         """Decide what is new in the batch. What the ledger has already, by its digest, is left out."""
         intake = Intake()
         for count, stored in enumerate(await self._new(completed), 1):
-            if self._is_own(stored.interaction):
+            if self._guard.owns(stored.interaction.trace_id, stored.interaction.system):
                 intake.own.append(stored.interaction)
             else:
                 await self._take(intake, stored)
             if count % _YIELD_EVERY == 0:
                 await asyncio.sleep(0)
         return intake
-
-    def _is_own(self, interaction: Interaction) -> bool:
-        return self._guard.owns_trace(interaction.trace_id) or self._guard.owns_text(interaction.system or "")
 
     async def _new(self, completed: Iterable[Completed]) -> list[StoredInteraction]:
         """The last of each id, with its role and revision, where its evidence is not the stored one's."""

@@ -191,7 +191,7 @@ class Workers:
         if interaction is None:
             return None
         evaluator = self._planned[waiting.evaluator].evaluator
-        if self._guard.owns_trace(interaction.trace_id) or self._guard.owns_text(interaction.system or ""):
+        if self._guard.owns(interaction.trace_id, interaction.system):
             outcome = Inconclusive(reason="this is a call of a judge of ours", cause=Cause.LOOP)
             record = self._execution.record(evaluator, interaction, waiting, outcome)
         else:

@@ -209,13 +209,12 @@ def _flattened(content: Content, field: str, prefix: str, role: str) -> tuple[Me
     return read_messages(items, role) if items else None
 
 
-def _told_by_finish(attributes: Mapping[str, Any]) -> Failure | None:
+def _told_by_finish(attributes: Mapping[str, Any], reasons: tuple[str, ...]) -> Failure | None:
     """A finish reason ``error`` is a failure; the text beside it is its message (Agno, Mastra)."""
-    reasons = finish_reasons_of(attributes)
     raw = attributes.get("gen_ai.output.messages")
     if "error" not in reasons and isinstance(raw, str) and '"error"' not in raw:
         return None
-    output = decode_leniently(attributes.get("gen_ai.output.messages"))
+    output = decode_leniently(raw)
     messages = [item for item in output if is_object(item)] if isinstance(output, list) else []
     for message in messages:
         if message.get("finish_reason") == "error":
@@ -236,11 +235,12 @@ def finish_reasons_of(attributes: Mapping[str, Any]) -> tuple[str, ...]:
 
 def _model(span: Span, kind: Kind) -> dict[str, Any]:
     attributes = span.attributes
+    reasons = finish_reasons_of(attributes)
     return {
-        "failure": failure_of(span) or _told_by_finish(attributes),
+        "failure": failure_of(span) or _told_by_finish(attributes, reasons),
         "model": first_text(attributes, ("gen_ai.response.model", "gen_ai.request.model")),
         "response_id": text(attributes.get("gen_ai.response.id")),
-        "finish_reasons": finish_reasons_of(attributes),
+        "finish_reasons": reasons,
         "usage": usage_of(attributes),
         "aggregated": kind is not Kind.MODEL,
     }

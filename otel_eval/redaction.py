@@ -29,7 +29,7 @@ from otel_eval.interaction import (
     ToolResultPart,
 )
 from otel_eval.redaction_hidden import Folded, encoded, folded
-from otel_eval.redaction_markers import marker
+from otel_eval.redaction_markers import marked, marker
 from otel_eval.redaction_names import describes, is_secret_number, is_secret_under, kind_of
 from otel_eval.redaction_patterns import API_KEY, BUILTIN, KEY_HINTS, Finder, OwnPattern, Pattern, traits
 
@@ -78,10 +78,10 @@ class Redaction:
                 free = at == 0 or found[at - 1][1] <= start
                 if free and (at == len(found) or end <= found[at][0]):  # else an earlier pattern has it
                     found.insert(at, (start, end, pattern.kind))
-        return _marked(text, found)
+        return marked(text, found)
 
     def _without_encoded(self, text: str) -> str:
-        return _marked(text, list(encoded(text, self._kind_in)))
+        return marked(text, encoded(text, self._kind_in))
 
     def _kind_in(self, text: str, depth: int = 2) -> str | None:
         """The kind of the first secret in a text that was decoded, encoded once more perhaps; None where it holds none."""
@@ -174,15 +174,6 @@ class Redaction:
         if isinstance(part, ToolResultPart):
             return replace(part, result=self.value(part.result))
         return self._attachment(part)
-
-
-def _marked(text: str, found: list[tuple[int, int, str]]) -> str:
-    """The text with markers in place of these spans, which are in order."""
-    parts, position = [], 0
-    for start, end, kind in found:
-        parts += [text[position:start], marker(kind)]
-        position = end
-    return "".join([*parts, text[position:]]) if found else text
 
 
 def _user_pattern(name: str, expression: str) -> OwnPattern:

@@ -7,6 +7,7 @@ after a collector or an SDK has masked it. Nothing here imports anything of ours
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 PAYMENT_CARD = "payment_card"
 EMAIL = "email"
@@ -39,6 +40,15 @@ _MARKER = re.compile(
 def marker(kind: str) -> str:
     """What to write in place of something of that kind (lower case, ``_`` between words): ``[REDACTED:payment_card]``."""
     return f"[REDACTED:{kind}]"
+
+
+def marked(text: str, found: Iterable[tuple[int, int, str]]) -> str:
+    """The text with markers in place of these spans (start, end, kind), which are in order."""
+    parts, position = [], 0
+    for start, end, kind in found:
+        parts += [text[position:start], marker(kind)]
+        position = end
+    return "".join([*parts, text[position:]]) if parts else text
 
 
 def spans(text: str) -> tuple[tuple[int, int], ...]:

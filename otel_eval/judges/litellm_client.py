@@ -22,6 +22,8 @@ from otel_eval.judges.prices import known_prices
 from otel_eval.judges.settings import JudgeModelSettings
 from otel_eval.outcome import Cause
 from otel_eval.redaction import Redaction
+from otel_eval.redaction_markers import marker
+from otel_eval.redaction_patterns import API_KEY
 
 PATIENCE = 20.0
 """Seconds that a call waits for Retry-After itself; where the provider asks for more, the model is paused instead."""
@@ -231,7 +233,7 @@ class LitellmModel:
         status = getattr(error, "status_code", None)
         text = text if status is None else f"HTTP {status}: {text}"
         for secret in self._secrets:
-            text = text.replace(secret, "[REDACTED:api_key]")
+            text = text.replace(secret, marker(API_KEY))
         return self._redaction.text(text)[:_LONGEST_REASON]
 
 

@@ -20,6 +20,7 @@ from otel_eval.clock import Clock, SystemClock
 from otel_eval.config import Config
 from otel_eval.durations import parse_duration_ns
 from otel_eval.journal import Journal, JournalError, JournalLocked
+from otel_eval.journal.schema import FILE
 from otel_eval.ledger import AsyncLedger, Ledger, LedgerError, LedgerNotFound
 from otel_eval.pipeline.forgetting import Forgotten, Wanted, forget
 from otel_eval.server.control import ControlError, NobodyListens, ask
@@ -118,7 +119,7 @@ async def _delete(wanted: Wanted, config: Config, ledger: str | None) -> Forgott
     if ledger is not None:
         return await _from_ledger(wanted, ledger if "://" in ledger else f"sqlite:///{ledger}", None)
     directory = config.storage_directory
-    if not (directory / "journal.db").exists():
+    if not (directory / FILE).exists():
         return await _from_ledger(wanted, config.ledger_url, None)
     opened = await _opened_or_done(wanted, directory, SystemClock())
     if isinstance(opened, Forgotten):

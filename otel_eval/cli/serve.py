@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-import signal
 import sys
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
@@ -20,7 +19,7 @@ from otel_eval.config import Config, ConfigError, load
 from otel_eval.journal import JournalError
 from otel_eval.receive.listener import ReceiverError
 from otel_eval.server.errors import ServerError
-from otel_eval.server.messages import Setup
+from otel_eval.server.messages import STOP_SIGNALS, Setup
 from otel_eval.server.presence import LOSS
 from otel_eval.server.receiving import receiving
 from otel_eval.server.stages import StageDied
@@ -66,7 +65,7 @@ def serve(
 async def _serve(config: Config, setup: Setup) -> None:
     stopping = asyncio.Event()
     loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
+    for number in STOP_SIGNALS:
         loop.add_signal_handler(number, stopping.set)
     async with _started(config, setup, stopping.set) as server:
         say(ready_line(server), sys.stdout)

@@ -20,6 +20,7 @@ from otel_eval.server.errors import ServerError
 from otel_eval.server.judging import judging, plan
 from otel_eval.server.lifeline import Lifeline
 from otel_eval.server.messages import (
+    STOP_SIGNALS,
     Alive,
     Begin,
     CannotStart,
@@ -43,7 +44,6 @@ NICE = 5
 ALIVE_EVERY_S = 1.0
 """How often it says that its event loop turns."""
 
-STOPPING = (signal.SIGTERM, signal.SIGINT)
 REFUSED = (ConfigError, ServerError, JournalError, LedgerError)
 
 
@@ -129,6 +129,6 @@ def _pass_signals_on(lifeline: Lifeline) -> None:
 
     Before any thread is started that may start processes: they would inherit what is blocked.
     """
-    for number in STOPPING:
+    for number in STOP_SIGNALS:
         signal.signal(number, lambda *_: lifeline.send(StopAsked()))
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPPING)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, STOP_SIGNALS)

@@ -17,7 +17,19 @@ from otel_eval.journal.frames import Frames, pair
 from otel_eval.journal.remote import serve_consumer
 from otel_eval.server import spawned
 from otel_eval.server.errors import ServerError
-from otel_eval.server.messages import Alive, Begin, CannotStart, Counted, Died, Go, Prepared, Ready, Stop, StopAsked
+from otel_eval.server.messages import (
+    STOP_SIGNALS,
+    Alive,
+    Begin,
+    CannotStart,
+    Counted,
+    Died,
+    Go,
+    Prepared,
+    Ready,
+    Stop,
+    StopAsked,
+)
 from otel_eval.server.tally import Tally
 
 T = TypeVar("T", Prepared, Ready)
@@ -28,8 +40,6 @@ LAST_WORDS_S = 2.0
 """How long is waited for what an ended process had said: it is there at once, unless children of its own hold its sockets."""
 
 CLEANLY = "ended with status 0"
-
-STOPPING = (signal.SIGTERM, signal.SIGINT)
 
 
 class Life:
@@ -180,7 +190,7 @@ def _how(status: int) -> str:
 
 async def _spawn(*descriptors: int) -> asyncio.subprocess.Process:
     # Blocked, so that what a terminal or a supervisor sends to all processes at once waits in there until it can be taken.
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, STOPPING)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, STOP_SIGNALS)
     try:
         return await asyncio.create_subprocess_exec(
             *(sys.executable, "-P", spawned.__file__, *map(str, descriptors), str(os.getpid())),

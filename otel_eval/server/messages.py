@@ -17,6 +17,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +28,9 @@ from otel_eval.server.tally import Measurement
 
 if TYPE_CHECKING:
     from otel_eval.server.watching import Watching  # imports the stages, which the receiving process does without
+
+STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
+"""What asks either process, and so the server, to stop."""
 
 Setup: TypeAlias = "Callable[[], Watching]"
 """A function of a module, since it goes by its name: called in the judging process before anything else is done there."""

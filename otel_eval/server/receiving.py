@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import signal
 from collections.abc import AsyncIterator, Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -20,7 +19,7 @@ from typing import Any, TypeVar
 from otel_eval.clock import Clock, SystemClock
 from otel_eval.config import Config
 from otel_eval.journal import Journal
-from otel_eval.server.messages import Begin, Setup
+from otel_eval.server.messages import STOP_SIGNALS, Begin, Setup
 from otel_eval.server.sending import refuse_listeners
 from otel_eval.server.stages import watched
 from otel_eval.server.storage import storage_of
@@ -29,7 +28,6 @@ from otel_eval.server.tally import Tally
 
 T = TypeVar("T")
 
-SIGNALS = (signal.SIGTERM, signal.SIGINT)
 ONE_STOP_S = 0.5
 """Signals within so long are one: launchers pass on what a terminal has sent to all of its processes already."""
 
@@ -79,7 +77,7 @@ class _Stopping:
                 impatient()
 
         with contextlib.suppress(ValueError, RuntimeError):  # not in the main thread: signals are not ours there
-            for number in SIGNALS:
+            for number in STOP_SIGNALS:
                 loop.add_signal_handler(number, take)
 
     async def unless_asked(self, step: Coroutine[Any, Any, T]) -> T:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from otel_eval.conventions.messages import asks
-from otel_eval.interaction import Attachment, Message, TextPart, ToolCallPart
+from otel_eval.interaction import Attachment, Message, ToolCallPart
 
 
 def asked_at(messages: Sequence[Message], new_from: int | None = None, asked: str | None = None) -> int | None:
@@ -77,8 +77,3 @@ def history_before(messages: Sequence[Message], index: int) -> tuple[Message, ..
 def attachments_in(message: Message) -> tuple[Attachment, ...]:
     """What the user sent along."""
     return tuple(part for part in message.parts if isinstance(part, Attachment))
-
-
-def has_text(messages: Iterable[Message]) -> bool:
-    """Whether any of them says something."""
-    return any(isinstance(part, TextPart) for message in messages for part in message.parts)

@@ -237,11 +237,6 @@ def _drop_empty(messages: Iterable[Message]) -> tuple[Message, ...]:
     return tuple([message for message in messages if message.parts])
 
 
-def user_text(message: Message) -> str | None:
-    """What a user wrote in it: None where it is not the user's, or carries tool results alone."""
-    return message.text if message.role == "user" else None
-
-
 def asks(message: Message) -> bool:
     """Whether a user speaks in it, rather than a tool in the user's name."""
     if message.role != "user":

@@ -153,8 +153,7 @@ class Pipeline:
                 yield dispatcher
             finally:
                 if crash:
-                    for task in asyncio.all_tasks() - {asyncio.current_task()}:
-                        task.cancel()
+                    await _abandon()
                 else:
                     stopping = asyncio.ensure_future(dispatcher.stop())
                     await self.clock.run_for(20)
@@ -173,6 +172,14 @@ class Pipeline:
         """Listens to the ledger."""
         self.records += [each.record for each in stored]
         self._arrived.set()
+
+
+async def _abandon() -> None:
+    """Cancel all other tasks, and those that these start as they end, so that none outlives its loop."""
+    while others := asyncio.all_tasks() - {asyncio.current_task()}:
+        for task in others:
+            task.cancel()
+        await asyncio.wait(others)
 
 
 async def until(condition: Callable[[], bool]) -> None:

@@ -108,6 +108,8 @@ async def test_a_ledger_that_refuses_while_it_stops_is_told_in_a_line(
     pipeline: Pipeline, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Whoever asked to store was cancelled: no traceback about an exception that nobody took, and nothing is stored."""
+    gc.collect()  # what other tests left is theirs
+    caplog.clear()
     asked, refusing = asyncio.Event(), threading.Event()
     loop = asyncio.get_running_loop()
     async with pipeline.running({"j": (JUDGED, Asking(pipeline.clock))}) as dispatcher:

@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from otel_eval import redaction_markers
 from otel_eval.evaluators.contract import EvaluationContext
 from otel_eval.evaluators.errors import EvaluatorDefinitionError
 from otel_eval.evaluators.evidence import Decided, forbidding
@@ -19,6 +18,7 @@ from otel_eval.evaluators.exact import ExactEvaluator, a_count
 from otel_eval.evaluators.text_evidence import TextEvidence, reply_of
 from otel_eval.interaction import Interaction
 from otel_eval.outcome import Inconclusive
+from otel_eval.redaction import markers
 
 CARD_DIGITS = (13, 19)
 
@@ -80,7 +80,7 @@ def _decide(interaction: Interaction, least: int, most: int, noun: str, *, card_
         detail = (
             f"expected no {noun}, was one of {len(found)} digits that ends in {found[-4:] if len(found) > 8 else '…'}"
         )
-    elif card_length and reply.redacted(redaction_markers.PAYMENT_CARD):
+    elif card_length and reply.redacted(markers.PAYMENT_CARD):
         detail = f"expected no {noun}, was one that has been redacted"
     return forbidding(detail, f"no {noun}", reply.lacking)
 

@@ -11,10 +11,10 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from otel_eval import redaction_markers
 from otel_eval.evaluators.evidence import AGENT_SPAN_MISSING, from_gap
 from otel_eval.interaction import Gap, GapKind, Interaction
 from otel_eval.outcome import Cause, Inconclusive
+from otel_eval.redaction import markers
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class TextEvidence:
 
     def redacted(self, kind: str) -> bool:
         """Whether a redaction marker of that kind stands in the text: something of the kind was there."""
-        return _may_have_marker(self.text) and kind in redaction_markers.kinds(self.text)
+        return _may_have_marker(self.text) and kind in markers.kinds(self.text)
 
     def _known(self) -> Iterator[str]:
         position = 0
@@ -81,7 +81,7 @@ def of_gap(text: str, gap: Gap, name: str) -> TextEvidence:
 
 def evidence_of(text: str, lacking: Inconclusive | None = None, *, cut: bool = False) -> TextEvidence:
     """A text whose only holes are its redaction markers and, where it was cut, whatever follows its end."""
-    holes: tuple[tuple[float, float], ...] = redaction_markers.spans(text) if _may_have_marker(text) else ()
+    holes: tuple[tuple[float, float], ...] = markers.spans(text) if _may_have_marker(text) else ()
     if holes and lacking is None:
         lacking = Inconclusive(reason="redacted in part", cause=Cause.REDACTED)
     if cut:
@@ -101,7 +101,7 @@ def _no_reply(interaction: Interaction, gap: Gap | None) -> Inconclusive:
 
 
 def _names_marker(sought: str) -> bool:
-    return bool(_may_have_marker(sought) and redaction_markers.spans(sought))
+    return bool(_may_have_marker(sought) and markers.spans(sought))
 
 
 def _may_have_marker(text: str) -> bool:

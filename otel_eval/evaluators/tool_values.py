@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from otel_eval import redaction_markers
 from otel_eval.evaluators.contract import EvaluationContext
 from otel_eval.evaluators.errors import EvaluatorDefinitionError
 from otel_eval.evaluators.evidence import Decided, calls_of, lacking_of, lacking_of_call, never_called, requiring
@@ -15,6 +14,7 @@ from otel_eval.evaluators.text_evidence import evidence_of
 from otel_eval.evaluators.values import clip, listing, plain, same, show, texts_in
 from otel_eval.interaction import Interaction, JsonValue, ToolCall
 from otel_eval.outcome import Cause, Inconclusive
+from otel_eval.redaction import markers
 
 _ABSENT = object()
 
@@ -142,4 +142,4 @@ def tool_result_should_contain(tool: str, text: str) -> ToolResultContains:
 
 
 def _has_marker(value: Any) -> bool:
-    return any(redaction_markers.spans(text) for text in texts_in(value))
+    return any(markers.spans(text) for text in texts_in(value))

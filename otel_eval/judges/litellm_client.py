@@ -21,9 +21,7 @@ from otel_eval.judges.errors import JudgeError, JudgeTimeout, JudgeUnavailable
 from otel_eval.judges.prices import known_prices
 from otel_eval.judges.settings import JudgeModelSettings
 from otel_eval.outcome import Cause
-from otel_eval.redaction import Redaction
-from otel_eval.redaction_markers import marker
-from otel_eval.redaction_patterns import API_KEY
+from otel_eval.redaction import API_KEY, Redaction, marker
 
 PATIENCE = 20.0
 """Seconds that a call waits for Retry-After itself; where the provider asks for more, the model is paused instead."""

@@ -34,7 +34,7 @@ from otel_eval.evaluators.contract import EvaluationContext, run
 from otel_eval.evaluators.exact import ExactEvaluator
 from otel_eval.interaction import Failure, Gap, GapKind, Interaction, ModelCall, ToolCall, Totals, Usage
 from otel_eval.outcome import Evaluation
-from otel_eval.redaction_markers import marker
+from otel_eval.redaction.markers import marker
 from otel_eval.testing.interactions import interaction, tool_call
 
 CONTEXT = EvaluationContext(evaluation_id="0" * 32, evaluator_id="under-test")

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from otel_eval.redaction import NOTHING, Redaction
-from otel_eval.redaction_hidden import folded
-from otel_eval.redaction_patterns import KEY_HINTS
+from otel_eval.redaction.hidden import folded
+from otel_eval.redaction.patterns import KEY_HINTS
 
 REDACTION = Redaction()
 # Put together here, so that no scanner takes this file for a leak.

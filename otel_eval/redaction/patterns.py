@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from otel_eval.redaction_markers import EMAIL, PAYMENT_CARD, PHONE, marked, marker
-from otel_eval.redaction_names import assigned, may_assign
-from otel_eval.redaction_numbers import cards, ibans
+from otel_eval.redaction.markers import EMAIL, PAYMENT_CARD, PHONE, marked, marker
+from otel_eval.redaction.names import assigned, may_assign
+from otel_eval.redaction.numbers import cards, ibans
 
 API_KEY = "api_key"
 IBAN = "iban"

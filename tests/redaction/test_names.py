@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from otel_eval.interaction import JsonValue
 from otel_eval.redaction import Redaction
-from otel_eval.redaction_names import _ASSIGNED, assigned, may_assign
+from otel_eval.redaction.names import _ASSIGNED, assigned, may_assign
 
 REDACTION = Redaction()
 MARK = "[REDACTED:api_key]"

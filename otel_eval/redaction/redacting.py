@@ -28,10 +28,10 @@ from otel_eval.interaction import (
     ToolCallPart,
     ToolResultPart,
 )
-from otel_eval.redaction_hidden import Folded, encoded, folded
-from otel_eval.redaction_markers import marked, marker
-from otel_eval.redaction_names import describes, is_secret_number, is_secret_under, kind_of
-from otel_eval.redaction_patterns import API_KEY, BUILTIN, KEY_HINTS, Finder, OwnPattern, Pattern, traits
+from otel_eval.redaction.hidden import Folded, encoded, folded
+from otel_eval.redaction.markers import marked, marker
+from otel_eval.redaction.names import describes, is_secret_number, is_secret_under, kind_of
+from otel_eval.redaction.patterns import API_KEY, BUILTIN, KEY_HINTS, Finder, OwnPattern, Pattern, traits
 
 _KIND = re.compile(r"[a-z][a-z0-9_]{0,40}")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from otel_eval.redaction_markers import EMAIL, PAYMENT_CARD, PHONE, kinds, marker, spans
+from otel_eval.redaction.markers import EMAIL, PAYMENT_CARD, PHONE, kinds, marker, spans
 
 
 @pytest.mark.parametrize("kind", [PAYMENT_CARD, EMAIL, PHONE, "api_key", "iban", "order"])

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from otel_eval.interaction import Message, TextPart
 from otel_eval.redaction import NOTHING, Redaction
-from otel_eval.redaction_patterns import BUILTIN, Pattern, Traits, traits
+from otel_eval.redaction.patterns import BUILTIN, Pattern, Traits, traits
 from otel_eval.testing.interactions import interaction, tool_call
 
 REDACTION = Redaction()

@@ -1,0 +1,17 @@
+"""Redaction: what must not leave the machine, replaced by typed markers before a judge or an exporter sees it.
+
+| module | |
+|---|---|
+| `redacting` | :class:`Redaction`: texts, JSON values and whole Interactions |
+| `patterns` | what secrets and personal data look like, in the order in which they are looked for |
+| `names` | what is a secret for the name that it stands under |
+| `numbers` | payment cards and IBANs |
+| `hidden` | secrets behind escapes, over lines, in base64 and in hex |
+| `markers` | what stands where something was redacted, ours and other tools' |
+"""
+
+from otel_eval.redaction.markers import EMAIL, PAYMENT_CARD, PHONE, marker
+from otel_eval.redaction.patterns import API_KEY, IBAN
+from otel_eval.redaction.redacting import BUILTIN_KINDS, NOTHING, Redaction
+
+__all__ = ["API_KEY", "BUILTIN_KINDS", "EMAIL", "IBAN", "NOTHING", "PAYMENT_CARD", "PHONE", "Redaction", "marker"]

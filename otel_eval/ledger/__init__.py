@@ -16,19 +16,23 @@ from otel_eval.ledger.asynchronous import AsyncLedger
 from otel_eval.ledger.errors import LedgerError, LedgerFormatError, LedgerNotFound, LedgerUnavailable
 from otel_eval.ledger.ledger import Ledger
 from otel_eval.ledger.model import (
+    Arrivals,
     Backlog,
     Batch,
     Change,
     Deleted,
     Expired,
     OutboxEntry,
+    Place,
     Spending,
+    Standing,
     Stored,
     StoredInteraction,
     WaitingEvaluation,
 )
 
 __all__ = [
+    "Arrivals",
     "AsyncLedger",
     "Backlog",
     "Batch",
@@ -41,7 +45,9 @@ __all__ = [
     "LedgerNotFound",
     "LedgerUnavailable",
     "OutboxEntry",
+    "Place",
     "Spending",
+    "Standing",
     "Stored",
     "StoredInteraction",
     "WaitingEvaluation",

@@ -20,6 +20,7 @@ from otel_eval.ledger.model import (
     Expired,
     OutboxEntry,
     Spending,
+    Standing,
     Stored,
     StoredInteraction,
     WaitingEvaluation,
@@ -140,6 +141,10 @@ class AsyncLedger:
     async def stored_interaction(self, interaction_id: str) -> StoredInteraction:
         """See :meth:`Ledger.stored_interaction`."""
         return await asyncio.to_thread(self.ledger.stored_interaction, interaction_id)
+
+    async def standings(self, interaction_ids: Collection[str]) -> dict[str, Standing]:
+        """See :meth:`Ledger.standings`."""
+        return await asyncio.to_thread(self.ledger.standings, interaction_ids)
 
     async def evaluations(self, interaction_id: str) -> tuple[EvaluationRecord, ...]:
         """See :meth:`Ledger.evaluations`."""

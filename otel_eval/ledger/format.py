@@ -2,18 +2,34 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Callable, Mapping
 
-from sqlalchemy import Connection, inspect, select
+from sqlalchemy import Connection, inspect, select, text
 
 from otel_eval.ledger.errors import LedgerFormatError
-from otel_eval.ledger.schema import ledger_format, metadata
+from otel_eval.ledger.schema import ledger_format, metadata, storing
 
-FORMAT = 1
+FORMAT = 2
 """The version that this otel-eval writes."""
 
 Step = Callable[[Connection], None]
-STEPS: Mapping[int, Step] = {}
+
+
+def _number_records(connection: Connection) -> None:
+    """Records are numbered in the order of storing from now on, so that somebody can follow them."""
+    for statement in (
+        "ALTER TABLE records ADD COLUMN sequence BIGINT",
+        "CREATE UNIQUE INDEX records_in_order ON records (sequence)",
+        "CREATE TABLE storing (identity VARCHAR NOT NULL PRIMARY KEY, last BIGINT NOT NULL)",
+    ):
+        connection.execute(text(statement))
+    connection.execute(
+        text("INSERT INTO storing (identity, last) VALUES (:identity, 0)"), {"identity": uuid.uuid4().hex}
+    )
+
+
+STEPS: Mapping[int, Step] = {1: _number_records}
 """How to get from the version that is the key to the next one, by SQL that names columns: never through ``schema.py``,
 which moves on."""
 
@@ -27,6 +43,7 @@ def migrate(connection: Connection, *, target: int = FORMAT, steps: Mapping[int,
     if found is None:
         metadata.create_all(connection)
         connection.execute(ledger_format.insert().values(version=target))
+        connection.execute(storing.insert().values(identity=uuid.uuid4().hex, last=0))
         return
     if found > target:
         raise LedgerFormatError(

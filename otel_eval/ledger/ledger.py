@@ -10,17 +10,20 @@ from typing import Any, TypeVar
 from sqlalchemy import Connection
 
 from otel_eval.interaction import Interaction
-from otel_eval.ledger import queues, read, rows, write
+from otel_eval.ledger import follow, queues, read, rows, write
 from otel_eval.ledger.database import Database
 from otel_eval.ledger.delete import delete
 from otel_eval.ledger.expire import expire
 from otel_eval.ledger.model import (
+    Arrivals,
     Backlog,
     Batch,
     Deleted,
     Expired,
     OutboxEntry,
+    Place,
     Spending,
+    Standing,
     Stored,
     StoredInteraction,
     WaitingEvaluation,
@@ -88,10 +91,33 @@ class Ledger:
         parent_id: str | None = None,
         since_ns: int | None = None,
         until_ns: int | None = None,
+        after: tuple[int, str] | None = None,
+        page: int = read.PAGE,
     ) -> Iterator[Interaction]:
-        """The stored Interactions that match, latest end first. ``since_ns`` and ``until_ns`` bound the end."""
+        """The stored Interactions that match, latest end first. ``since_ns`` and ``until_ns`` bound the end.
+
+        ``after``: from behind the one with that end (-1 for none) and id. ``page``: so many are read at a time.
+        """
         wanted = {"agent": agent, "session": session, "user_id": user_id, "parent_id": parent_id}
-        return read.matching_interactions(self._database, wanted, since_ns, until_ns)
+        return read.matching_interactions(self._database, wanted, since_ns, until_ns, after=after, page=page)
+
+    def interaction_ids(
+        self,
+        *,
+        agent: str | None = None,
+        session: str | None = None,
+        since_ns: int | None = None,
+        until_ns: int | None = None,
+        limit: int,
+    ) -> tuple[str, ...]:
+        """The ids of the first ``limit`` that :meth:`interactions` gives."""
+        with self._database.reading() as connection:
+            return read.interaction_ids(connection, {"agent": agent, "session": session}, since_ns, until_ns, limit)
+
+    def standings(self, interaction_ids: Collection[str]) -> dict[str, Standing]:
+        """Revision and attempts of each of these, by the id that was asked for; unknown ones are left out."""
+        with self._database.reading() as connection:
+            return read.standings(connection, interaction_ids)
 
     def evaluations(self, interaction_id: str) -> tuple[EvaluationRecord, ...]:
         """The ended evaluations of that Interaction (or of an alias of it), newest first; none where it is unknown."""
@@ -103,6 +129,11 @@ class Ledger:
         with self._database.reading() as connection:
             return read.record(connection, evaluation_id)
 
+    def ended(self, evaluation_ids: Collection[str]) -> tuple[EvaluationRecord, ...]:
+        """Those of these evaluations that have ended."""
+        with self._database.reading() as connection:
+            return read.records_by_id(connection, evaluation_ids)
+
     def records(
         self,
         *,
@@ -113,10 +144,15 @@ class Ledger:
         origin: Origin | None = None,
         since_ns: int | None = None,
         until_ns: int | None = None,
+        after: tuple[int, str] | None = None,
+        page: int = read.PAGE,
     ) -> Iterator[EvaluationRecord]:
-        """All ended evaluations that match, newest first. ``since_ns`` and ``until_ns`` bound when they ended."""
+        """All ended evaluations that match, newest first. ``since_ns`` and ``until_ns`` bound when they ended.
+
+        ``after`` and ``page`` as for :meth:`interactions`.
+        """
         wanted = RecordFilter(interaction_id, evaluator, agent, session, origin, since_ns, until_ns)
-        return read.matching_records(self._database, wanted, current=False)
+        return read.matching_records(self._database, wanted, current=False, after=after, page=page)
 
     def current(
         self,
@@ -128,6 +164,8 @@ class Ledger:
         origin: Origin | None = None,
         since_ns: int | None = None,
         until_ns: int | None = None,
+        after: tuple[int, str] | None = None,
+        page: int = read.PAGE,
     ) -> Iterator[EvaluationRecord]:
         """The current records that match: per Interaction, evaluator and version the highest (revision, attempt).
 
@@ -135,7 +173,31 @@ class Ledger:
         does not stand in for a current one that falls outside. Newest first.
         """
         wanted = RecordFilter(interaction_id, evaluator, agent, session, origin, since_ns, until_ns)
-        return read.matching_records(self._database, wanted, current=True)
+        return read.matching_records(self._database, wanted, current=True, after=after, page=page)
+
+    def place(self) -> Place:
+        """Where the order of storing has come to."""
+        with self._database.reading() as connection:
+            return follow.last_place(connection)
+
+    def arrivals(
+        self,
+        after: int,
+        *,
+        interaction_id: str | None = None,
+        evaluator: str | None = None,
+        agent: str | None = None,
+        session: str | None = None,
+        origin: Origin | None = None,
+        limit: int = 100,
+    ) -> Arrivals:
+        """The next ``limit`` records that were stored behind that number, match, and are current; in the order of storing.
+
+        Who asks again behind what was ``reached`` misses none that is current then, and gets none twice.
+        """
+        wanted = RecordFilter(interaction_id, evaluator, agent, session, origin)
+        with self._database.reading() as connection:
+            return follow.arrivals(connection, after, wanted, limit)
 
     def stored_interactions(self, interaction_ids: Collection[str]) -> dict[str, StoredInteraction]:
         """:meth:`stored_interaction` for many, by the id that was asked for; those that there are not are left out."""
@@ -215,6 +277,11 @@ class Ledger:
         """
         with self._database.reading() as connection:
             return queues.waiting(connection, limit, after, due_ns, evaluators, interaction_id)
+
+    def waiting_among(self, evaluation_ids: Collection[str]) -> frozenset[str]:
+        """Those of these evaluations that wait, or run."""
+        with self._database.reading() as connection:
+            return queues.waiting_among(connection, tuple(evaluation_ids))
 
     def backlog(self) -> Backlog:
         """How many evaluations wait, and since when."""

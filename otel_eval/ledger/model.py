@@ -96,6 +96,33 @@ class OutboxEntry:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """How far an Interaction has come: what the next attempt of an evaluator on it needs to know.
+
+    ``attempts`` has the highest attempt of each (evaluator, version) that has a record of it.
+    """
+
+    interaction_id: str
+    revision: int
+    attempts: Mapping[tuple[str, str], int]
+
+
+class Place(NamedTuple):
+    """A place in the order in which records are stored. ``identity`` is the ledger's: a place in another one means nothing."""
+
+    identity: str
+    sequence: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Arrivals:
+    """Records in the order of storing, each with its number. ``reached``: everything up to there was looked at."""
+
+    records: tuple[tuple[int, EvaluationRecord], ...]
+    reached: Place
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Backlog:
     """How much waits, and since when. ``oldest_ns`` is None where nothing waits."""
 

@@ -51,6 +51,16 @@ def waiting(
     )
 
 
+def waiting_among(connection: Connection, evaluation_ids: Sequence[str]) -> frozenset[str]:
+    """Those that are on the list."""
+    query = select(waiting_table.c.evaluation_id)
+    return frozenset(
+        found
+        for chunk in chunks(evaluation_ids)
+        for found in connection.execute(query.where(waiting_table.c.evaluation_id.in_(chunk))).scalars()
+    )
+
+
 def backlog(connection: Connection) -> Backlog:
     """Count and age of what waits."""
     row = connection.execute(

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, Row, Select, and_, func, or_, select
+from sqlalchemy import ColumnElement, Connection, Row, Select, Subquery, and_, func, or_, select
 
 from otel_eval import interaction_json, record_json
 from otel_eval.interaction import Interaction
 from otel_eval.ledger import body, statements
 from otel_eval.ledger.database import Database
-from otel_eval.ledger.model import StoredInteraction
+from otel_eval.ledger.model import Standing, StoredInteraction
 from otel_eval.ledger.schema import interactions, records
 from otel_eval.ledger.write import canonical_ids, chunks
 from otel_eval.record import EvaluationRecord, Origin
@@ -94,30 +94,97 @@ def record(connection: Connection, evaluation_id: str) -> EvaluationRecord:
     return _record(text)
 
 
-def matching_records(database: Database, wanted: RecordFilter, *, current: bool) -> Iterator[EvaluationRecord]:
+def records_by_id(connection: Connection, ids: Collection[str]) -> tuple[EvaluationRecord, ...]:
+    """Those of the evaluations that have ended, by id."""
+    query = select(records.c.body).order_by(records.c.id)
+    return tuple(
+        _record(text)
+        for chunk in chunks(sorted(set(ids)))
+        for text in connection.execute(query.where(records.c.id.in_(chunk))).scalars()
+    )
+
+
+def standings(connection: Connection, ids: Collection[str]) -> dict[str, Standing]:
+    """How far each of these Interactions has come, by the id that was asked for; unknown ones are left out."""
+    canonical = canonical_ids(connection, ids)
+    revisions: dict[str, int] = {}
+    attempts: dict[str, dict[tuple[str, str], int]] = {}
+    for chunk in chunks(sorted({*ids, *canonical.values()})):
+        query = select(interactions.c.id, interactions.c.revision).where(interactions.c.id.in_(chunk))
+        revisions |= {row.id: row.revision for row in connection.execute(query)}
+        for row in connection.execute(statements.SEEN, {"ids": chunk}):
+            of_one = attempts.setdefault(row.canonical_id, {})
+            key = (row.evaluator, row.evaluator_version)
+            of_one[key] = max(row.attempt, of_one.get(key, 0))
+    found = {}
+    for asked in ids:
+        stored = next((name for name in (canonical.get(asked, asked), asked) if name in revisions), None)
+        if stored is not None:
+            found[asked] = Standing(
+                interaction_id=stored,
+                revision=revisions[stored],
+                attempts=attempts.get(canonical.get(asked, asked), {}),
+            )
+    return found
+
+
+def matching_records(
+    database: Database,
+    wanted: RecordFilter,
+    *,
+    current: bool,
+    after: tuple[int, str] | None = None,
+    page: int = PAGE,
+) -> Iterator[EvaluationRecord]:
     """Those that match, newest first; with ``current`` only the highest (revision, attempt) of each."""
-    if wanted.interaction_id is not None:
-        with database.reading() as connection:
-            canonical = canonical_ids(connection, [wanted.interaction_id])
-        wanted = wanted._replace(interaction_id=canonical.get(wanted.interaction_id, wanted.interaction_id))
-    query = _current(wanted) if current else select(records).where(*_fields(wanted))
+    with database.reading() as connection:
+        wanted = of_canonical(connection, wanted)
+    query = _current(wanted) if current else select(records).where(*fields(wanted))
     rows = query.subquery()
-    for row in _pages(database, select(rows.c.ended_ns, rows.c.id, rows.c.body).where(*_times(rows.c, wanted)), rows.c):
+    bodies = select(rows.c.ended_ns, rows.c.id, rows.c.body).where(*_times(rows.c, wanted))
+    for row in _pages(database, bodies, rows.c, after, page):
         yield _record(row.body)
 
 
 def matching_interactions(
-    database: Database, wanted: Mapping[str, str | None], since_ns: int | None, until_ns: int | None
+    database: Database,
+    wanted: Mapping[str, str | None],
+    since_ns: int | None,
+    until_ns: int | None,
+    *,
+    after: tuple[int, str] | None = None,
+    page: int = PAGE,
 ) -> Iterator[Interaction]:
     """Those that match, latest end first; one without an end comes last, and before any bound of time."""
+    rows = _interactions(wanted)
+    query = select(rows).where(*_times(rows.c, RecordFilter(since_ns=since_ns, until_ns=until_ns)))
+    for row in _pages(database, query, rows.c, after, page):
+        yield _interaction(row.body)
+
+
+def interaction_ids(
+    connection: Connection, wanted: Mapping[str, str | None], since_ns: int | None, until_ns: int | None, limit: int
+) -> tuple[str, ...]:
+    """The ids of the first ``limit`` of them, in the same order."""
+    rows = _interactions(wanted)
+    query = select(rows.c.id).where(*_times(rows.c, RecordFilter(since_ns=since_ns, until_ns=until_ns)))
+    return tuple(connection.execute(query.order_by(rows.c.ended_ns.desc(), rows.c.id).limit(limit)).scalars())
+
+
+def of_canonical(connection: Connection, wanted: RecordFilter) -> RecordFilter:
+    """The same, with the id that an alias of an Interaction means now."""
+    asked = wanted.interaction_id
+    if asked is None:
+        return wanted
+    return wanted._replace(interaction_id=canonical_ids(connection, [asked]).get(asked, asked))
+
+
+def _interactions(wanted: Mapping[str, str | None]) -> Subquery:
     ended = func.coalesce(interactions.c.ended_ns, -1).label("ended_ns")
     query = select(ended, interactions.c.id, interactions.c.body)
-    rows = query.where(
+    return query.where(
         *(interactions.c[name] == value for name, value in wanted.items() if value is not None)
     ).subquery()
-    bounds = RecordFilter(since_ns=since_ns, until_ns=until_ns)
-    for row in _pages(database, select(rows).where(*_times(rows.c, bounds)), rows.c):
-        yield _interaction(row.body)
 
 
 def _current(wanted: RecordFilter) -> Select[Any]:
@@ -125,11 +192,12 @@ def _current(wanted: RecordFilter) -> Select[Any]:
         partition_by=(records.c.canonical_id, records.c.evaluator, records.c.evaluator_version),
         order_by=(records.c.revision.desc(), records.c.attempt.desc(), records.c.id),
     )
-    ranked = select(records, rank.label("rank")).where(*_fields(wanted)).subquery()
+    ranked = select(records, rank.label("rank")).where(*fields(wanted)).subquery()
     return select(ranked).where(ranked.c.rank == 1)
 
 
-def _fields(wanted: RecordFilter) -> Iterator[ColumnElement[bool]]:
+def fields(wanted: RecordFilter) -> Iterator[ColumnElement[bool]]:
+    """What a record's columns must be, beside its times."""
     values = {
         records.c.canonical_id: wanted.interaction_id,
         records.c.evaluator: wanted.evaluator,
@@ -147,19 +215,23 @@ def _times(columns: Any, wanted: RecordFilter) -> Iterator[ColumnElement[bool]]:
         yield columns.ended_ns < wanted.until_ns
 
 
-def _pages(database: Database, query: Select[Any], columns: Any) -> Iterator[Row[Any]]:
-    """By (ended_ns, id) from the newest on, each page from behind the last: rows that come meanwhile repeat nothing."""
-    query = query.order_by(columns.ended_ns.desc(), columns.id).limit(PAGE)
-    page = query
+def _pages(
+    database: Database, query: Select[Any], columns: Any, after: tuple[int, str] | None, page: int
+) -> Iterator[Row[Any]]:
+    """By (ended_ns, id) from the newest on, or from behind ``after``; each page from behind the last: rows that come
+    meanwhile repeat nothing."""
+    query = query.order_by(columns.ended_ns.desc(), columns.id).limit(page)
     while True:
         with database.reading() as connection:
-            rows = connection.execute(page).all()
+            rows = connection.execute(query if after is None else query.where(_behind(columns, *after))).all()
         yield from rows
-        if len(rows) < PAGE:
+        if len(rows) < page:
             return
-        last = rows[-1]
-        behind = and_(columns.ended_ns == last.ended_ns, columns.id > last.id)
-        page = query.where(or_(columns.ended_ns < last.ended_ns, behind))
+        after = (rows[-1].ended_ns, rows[-1].id)
+
+
+def _behind(columns: Any, ended_ns: int, id: str) -> ColumnElement[bool]:
+    return or_(columns.ended_ns < ended_ns, and_(columns.ended_ns == ended_ns, columns.id > id))
 
 
 def _interaction(text: str) -> Interaction:

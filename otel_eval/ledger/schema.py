@@ -1,8 +1,8 @@
 """The ledger's tables. Bodies are JSON text without loss; the other columns are what is looked up, filtered or joined.
 
 ``canonical_id`` is the Interaction's id after aliases, so that a record stored under an id that became an alias is found
-under the id that it means now. ``outbox.sequence`` is the order of storing. Change a table: raise ``FORMAT`` in
-``format.py`` and add the step from the format before.
+under the id that it means now. ``outbox.sequence`` and ``records.sequence`` are the order of storing; records from before
+format 2 have none. Change a table: raise ``FORMAT`` in ``format.py`` and add the step from the format before.
 """
 
 from __future__ import annotations
@@ -65,8 +65,19 @@ records = Table(
     Column("outcome", String, nullable=False),
     Column("ended_ns", BigInteger, nullable=False),
     Column("body", Text, nullable=False),
+    Column("sequence", BigInteger),
     Index("records_by_interaction", "canonical_id"),
     Index("records_by_end", "ended_ns", "id"),
+    Index("records_in_order", "sequence", unique=True),
+)
+
+# One row. Whoever stores records takes their numbers from it first and holds it until he commits: so whoever has seen a
+# number has seen all below it, which no database's own sequence promises.
+storing = Table(
+    "storing",
+    metadata,
+    Column("identity", String, primary_key=True),  # of this ledger: numbers of another one mean nothing here
+    Column("last", BigInteger, nullable=False),
 )
 
 waiting = Table(

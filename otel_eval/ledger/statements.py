@@ -8,10 +8,10 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from sqlalchemy import BindParameter, Table, bindparam, delete, select
+from sqlalchemy import BindParameter, Table, bindparam, delete, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
-from otel_eval.ledger.schema import aliases, budget, interactions, outbox, records, waiting
+from otel_eval.ledger.schema import aliases, budget, interactions, outbox, records, storing, waiting
 
 _IDS: BindParameter[Any] = bindparam("ids", expanding=True)
 
@@ -34,6 +34,9 @@ OF_INTERACTIONS_HELD = OF_INTERACTIONS.with_for_update(read=True, key_share=True
 INTERACTIONS = select(
     interactions.c.id, interactions.c.revision, interactions.c.digest, interactions.c.body
 ).where(interactions.c.id.in_(_IDS))  # fmt: skip
+
+TAKE_NUMBERS = update(storing).values(last=storing.c.last + bindparam("count")).returning(storing.c.last)
+"""So many numbers for records; the last of them comes back."""
 
 INSERT_RECORDS = records.insert()
 INSERT_OUTBOX = outbox.insert()

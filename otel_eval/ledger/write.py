@@ -26,6 +26,8 @@ T = TypeVar("T")
 def commit(connection: Connection, prepared: Prepared, *, outbox: bool) -> tuple[Stored, ...]:
     """Store it all inside the caller's transaction; what became of each record, in the batch's order."""
     batch = prepared.batch
+    if batch.records:
+        _number(connection, prepared.record_rows)  # first: whoever waits for his numbers holds nothing else
     if prepared.interaction_rows:
         _store_interactions(connection, prepared.interaction_rows)
     if batch.aliases:
@@ -48,6 +50,13 @@ def chunks(ids: Sequence[T]) -> Iterator[Sequence[T]]:
     """The ids in lists that a statement takes."""
     for start in range(0, len(ids), CHUNK):
         yield ids[start : start + CHUNK]
+
+
+def _number(connection: Connection, rows: Rows) -> None:
+    """Number records in their order. Those that turn out not to be new leave a gap, which nobody minds."""
+    last = connection.execute(statements.TAKE_NUMBERS, {"count": len(rows)}).scalar_one()
+    for sequence, row in enumerate(rows, last - len(rows) + 1):
+        row["sequence"] = sequence
 
 
 def _store_interactions(connection: Connection, rows: Rows) -> None:

@@ -11,6 +11,7 @@ import shutil
 import socket
 import subprocess
 import tempfile
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -26,10 +27,12 @@ from otel_eval.ledger import (
     StoredInteraction,
     WaitingEvaluation,
 )
+from otel_eval.ledger.format import FORMAT
 from otel_eval.outcome import Failed
 from otel_eval.testing.interactions import interaction
 from otel_eval.testing.records import evaluation_record
 from tests.ledger.test_forgotten import race
+from tests.ledger.test_ledger_follow import back_to_format_1, follow
 
 pytest.importorskip("psycopg", reason="needs psycopg: pip install 'otel-eval[postgres]'")
 
@@ -142,6 +145,38 @@ def test_deleting_races_storing(ledger):
     race(ledger)
 
 
+def test_two_writers_are_followed_without_a_gap(server, ledger):
+    """Numbers are seen in their order, though two processes take them: whoever follows misses nothing, nothing comes twice."""
+    begun = ledger.place().sequence
+    names = [[f"{writer}-{number}" for number in range(30)] for writer in range(2)]
+
+    def write(mine: list[str]) -> None:
+        with Ledger.open(server) as other:
+            for name in mine:
+                other.finish([evaluation_record(interaction(), name)])
+
+    threads = [threading.Thread(target=write, args=(mine,)) for mine in names]
+    for thread in threads:
+        thread.start()
+    seen: list[str] = []
+    after = begun
+    while any(thread.is_alive() for thread in threads):
+        found, after = follow(ledger, after)
+        seen += found
+    found, after = follow(ledger, after)
+    seen += found
+    assert sorted(seen) == sorted(name for mine in names for name in mine)
+
+
+def test_an_older_ledger_is_followed_from_now_on(server, ledger):
+    """The step from format 1, in PostgreSQL's words."""
+    ledger.finish([evaluation_record(interaction(), "old")])
+    back_to_format_1(ledger)
+    with Ledger.open(server) as migrated:
+        migrated.finish([evaluation_record(interaction(), "new")])
+        assert follow(migrated, 0)[0] == ["new"]
+
+
 def test_what_is_older_than_it_is_kept_goes(ledger):
     """The same rules as on SQLite: what waits or is not exported yet stays."""
     old, held, young = (interaction(started_ns=0, seconds=seconds) for seconds in (1, 1, 100))
@@ -159,7 +194,7 @@ def test_a_newer_format_refuses_to_open(server, ledger):
         with pytest.raises(LedgerFormatError, match="format 99"):
             Ledger.open(server)
     finally:
-        ledger.write(lambda connection: connection.exec_driver_sql("UPDATE ledger_format SET version = 1"))
+        ledger.write(lambda connection: connection.exec_driver_sql(f"UPDATE ledger_format SET version = {FORMAT}"))
 
 
 def test_a_database_that_is_not_there_is_an_error_without_the_password():

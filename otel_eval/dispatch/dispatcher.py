@@ -21,7 +21,7 @@ from otel_eval.dispatch.resuming import rerun_of, resume
 from otel_eval.dispatch.workers import Workers
 from otel_eval.evaluators.contract import Evaluator
 from otel_eval.instruments import Recorder
-from otel_eval.ledger import AsyncLedger, Batch, LedgerError
+from otel_eval.ledger import AsyncLedger, Batch, LedgerError, WaitingEvaluation
 from otel_eval.loop_guard import LoopGuard
 
 log = logging.getLogger("otel_eval.dispatch")
@@ -82,6 +82,11 @@ class Dispatcher:
             ended=feedback.judged,
         )
 
+    @property
+    def evaluators(self) -> tuple[str, ...]:
+        """The ids of those that are switched on."""
+        return tuple(self._planned)
+
     async def __aenter__(self) -> Dispatcher:
         await self.start()
         return self
@@ -130,14 +135,23 @@ class Dispatcher:
         Returns the evaluation ids, once the ledger holds them. Raises KeyError for an Interaction or an evaluator that is
         unknown or switched off.
         """
-        wanted = tuple(self._planned if evaluators is None else evaluators)
-        chosen = {name: self._planned[name] for name in wanted}
-        stored = await self._ledger.stored_interaction(interaction_id)
-        ended = await self._ledger.evaluations(interaction_id)
-        waiting = tuple(rerun_of(name, each, stored, ended, self._clock.now_ns()) for name, each in chosen.items())
+        waiting = await self.rerun_all([interaction_id], self.evaluators if evaluators is None else evaluators)
+        return tuple(each.evaluation_id for each in waiting)
+
+    async def rerun_all(
+        self, interaction_ids: Collection[str], evaluators: Collection[str]
+    ) -> tuple[WaitingEvaluation, ...]:
+        """:meth:`rerun` for many, in one transaction: all are queued, or none. What waits already is not queued twice."""
+        chosen = {name: self._planned[name] for name in evaluators}
+        standings = await self._ledger.standings(interaction_ids)
+        waiting = tuple(
+            rerun_of(name, planned, standings[interaction_id], self._clock.now_ns())
+            for interaction_id in interaction_ids
+            for name, planned in chosen.items()
+        )
         await self._ledger.commit(Batch(waiting=waiting))
         self._workers.add(waiting)
-        return tuple(each.evaluation_id for each in waiting)
+        return waiting
 
     async def _accept(self, completed: tuple[Completed, ...], aliases: dict[str, str]) -> tuple[Accepted, ...]:
         ids = {each.interaction.id for each in completed}

@@ -9,8 +9,8 @@ from dataclasses import replace
 
 from otel_eval.dispatch.plan import Planned
 from otel_eval.identity import evaluation_id
-from otel_eval.ledger import AsyncLedger, Batch, StoredInteraction, WaitingEvaluation
-from otel_eval.record import EvaluationRecord, Origin
+from otel_eval.ledger import AsyncLedger, Batch, Standing, WaitingEvaluation
+from otel_eval.record import Origin
 
 log = logging.getLogger("otel_eval.dispatch")
 
@@ -46,20 +46,17 @@ async def resume(
         log.warning("%d evaluations waited for %s, which the configuration does not have any more", count, name)
 
 
-def rerun_of(
-    name: str, planned: Planned, stored: StoredInteraction, ended: Iterable[EvaluationRecord], now_ns: int
-) -> WaitingEvaluation:
+def rerun_of(name: str, planned: Planned, standing: Standing, now_ns: int) -> WaitingEvaluation:
     """The next attempt of that evaluator on the newest revision."""
     version = planned.version
-    before = [each.attempt for each in ended if each.evaluator == name and each.evaluator_version == version]
     first = WaitingEvaluation(
         evaluation_id="",
-        interaction_id=stored.interaction.id,
+        interaction_id=standing.interaction_id,
         evaluator=name,
         evaluator_version=version,
         check=planned.evaluator.check,
-        revision=stored.revision,
-        attempt=max(before, default=0) + 1,
+        revision=standing.revision,
+        attempt=standing.attempts.get((name, version), 0) + 1,
         origin=Origin.RERUN,
         enqueued_ns=now_ns,
     )

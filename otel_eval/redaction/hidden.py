@@ -14,6 +14,8 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from otel_eval.redaction import keys
+
 _ESCAPED = re.compile(
     r"(?<!\\)\\++u(?P<json>[0-9A-Fa-f]{4})"  # JSON, also JSON in JSON: any number of backslashes
     r"""|(?<!\\)\\++(?P<short>[/"'nrt])"""
@@ -58,13 +60,13 @@ class Folded:
         return at, at + 1
 
 
-def folded(text: str, hints: tuple[str, ...]) -> Folded | None:
-    """The text with its escapes written out, and with lines joined where it may hold a key (``hints``); None: nothing hides."""
+def folded(text: str, may_hold_key: Callable[[str], bool]) -> Folded | None:
+    """The text with its escapes written out, and with lines joined where it may hold a key; None: nothing hides."""
     escapes = [(*match.span(), _meant(match)) for match in _ESCAPED.finditer(text)] if _may_escape(text) else []
     if not escapes and "\n" not in text:
         return None
-    view = _fold(text, escapes)
-    wraps = _wraps(view.text, hints)
+    view = _fold(text, escapes) if escapes else Folded(text, (0,), ((0, len(text), True),))
+    wraps = _wraps(view.text, may_hold_key)
     if not wraps:
         return view if escapes else None
     spans = [view.original(*wrap) for wrap in wraps]
@@ -95,11 +97,11 @@ def _meant(match: re.Match[str]) -> str:
     return match[0] if 0xD800 <= code < 0xE000 else chr(code)
 
 
-def _wraps(text: str, hints: tuple[str, ...]) -> list[tuple[int, int]]:
-    if "\n" not in text or not any(hint in text for hint in hints):
+def _wraps(text: str, may_hold_key: Callable[[str], bool]) -> list[tuple[int, int]]:
+    if "\n" not in text or not may_hold_key(text):
         return []
     # What begins like a key is the next one, not the rest of the one before.
-    return [match.span() for match in _WRAPPED.finditer(text) if not text.startswith(hints, match.end())]
+    return [match.span() for match in _WRAPPED.finditer(text) if not text.startswith(keys.HINTS, match.end())]
 
 
 def _fold(text: str, changes: list[tuple[int, int, str]]) -> Folded:

@@ -12,8 +12,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from otel_eval.redaction import keys
+from otel_eval.redaction.addresses import in_addresses, may_hold_secret
+from otel_eval.redaction.assignments import assigned, may_assign
+from otel_eval.redaction.blocks import may_hold_key, private_keys
 from otel_eval.redaction.markers import EMAIL, PAYMENT_CARD, PHONE, marked, marker
-from otel_eval.redaction.names import assigned, may_assign
 from otel_eval.redaction.numbers import cards, ibans
 
 API_KEY = "api_key"
@@ -21,19 +24,27 @@ IBAN = "iban"
 
 _TIME_LIMIT_SECONDS = 1.0
 _DIGIT = re.compile(r"\d")
-_RUN = re.compile("[A-Za-z\u017f\u212a0-9._~+/=:-]{15}")  # with the long s and the Kelvin sign, which count as s and k
+_RUN = re.compile("[A-Za-z\u017f\u212a0-9._~+/=:-]{12,}")  # with the long s and the Kelvin sign, which count as s and k
+_LEAST_OF_RUN = 15
 
 
 class Traits(NamedTuple):
-    """Of a text: how many digits it has, and whether it has a run of characters as long as the shortest key."""
+    """Of a text: how many digits it has, and its runs of characters that keys are made of, line by line.
+
+    A run has 12 characters at least, as the beginning of a key that goes on in the next line; ``run``: whether there is one
+    as long as the shortest key.
+    """
 
     digits: int
+    runs: str
     run: bool
 
 
 def traits(text: str) -> Traits:
     """Its traits. Putting markers in place of something adds neither digits nor what a key can be made of."""
-    return Traits(len(_DIGIT.findall(text)), _RUN.search(text) is not None)
+    runs = _RUN.findall(text)
+    digits = sum(map(text.count, "0123456789")) if text.isascii() else len(_DIGIT.findall(text))
+    return Traits(digits, "\n".join(runs), bool(runs) and len(max(runs, key=len)) >= _LEAST_OF_RUN)
 
 
 def _always(_: str) -> bool:
@@ -49,7 +60,8 @@ class Pattern:
     """What one type of secret looks like; ``confirms`` decides what a regular expression cannot (a check digit).
 
     Where the expression has a group ``secret``, that part alone is replaced. Every match has at least so many ``digits``,
-    with ``run`` a long run, and one of the ``hints`` where there are some; in any case where they are ``folded``.
+    with ``run`` a long run, and one of the ``hints`` where there are some: in any case where they are ``folded``, and within
+    that run where they are ``in_run``.
     """
 
     kind: str
@@ -59,6 +71,7 @@ class Pattern:
     run: bool = False
     hints: tuple[str, ...] = ()
     folded: bool = False
+    in_run: bool = False
 
     def redact(self, text: str, seen: Traits) -> str:
         """The text with a marker in place of every match."""
@@ -75,7 +88,7 @@ class Pattern:
     def _may_match(self, text: str, seen: Traits) -> bool:
         if seen.digits < self.digits or (self.run and not seen.run):
             return False
-        searched = text.casefold() if self.folded else text
+        searched = seen.runs if self.in_run else text.casefold() if self.folded else text
         for hint in self.hints:  # a loop, since any() with a generator takes longer than the search
             if hint in searched:
                 return True
@@ -136,40 +149,14 @@ class OwnPattern:
             yield 0, len(text)
 
 
-_KEY_BLOCK = r"""
-    -----BEGIN\ (?:[A-Z0-9]+\ )*PRIVATE\ KEY(?:\ BLOCK)?----- .*? (?:-----END\ (?:[A-Z0-9]+\ )*PRIVATE\ KEY(?:\ BLOCK)?-----|\Z)
-"""
-_KEYS = r"""
-    (?<![A-Za-z0-9]) (?:
-      sk- (?= [A-Za-z_-]{0,100} [0-9]) [A-Za-z0-9_-]{16,}    # OpenAI, Anthropic and many that follow them
-    | (?:AKIA|ASIA) [0-9A-Z]{16} \b                          # AWS access key id
-    | gh[pousr]_ [A-Za-z0-9]{20,} | github_pat_ [A-Za-z0-9_]{20,} | glpat- [A-Za-z0-9_-]{16,}
-    | xox[abeoprs]- [A-Za-z0-9-]{10,} | xapp- [A-Za-z0-9-]{10,} | hooks\.slack\.com/services/ [A-Za-z0-9/]{20,}
-    | AIza [0-9A-Za-z_-]{35} | ya29\. [0-9A-Za-z_-]{20,} | GOCSPX- [A-Za-z0-9_-]{20,}
-    | hf_ [A-Za-z0-9]{20,} \b
-    | [sr]k_ (?:live|test)_ [A-Za-z0-9]{16,} | whsec_ [A-Za-z0-9+/=]{20,}    # Stripe
-    | SG\. [A-Za-z0-9_-]{16,} \. [A-Za-z0-9_-]{16,}          # SendGrid
-    | npm_ [A-Za-z0-9]{30,} | pypi- [A-Za-z0-9_-]{32,}
-    | gsk_ [A-Za-z0-9]{20,} | xai- [A-Za-z0-9]{20,} | r8_ [A-Za-z0-9]{20,} | pplx- [A-Za-z0-9]{20,} | nvapi- [A-Za-z0-9_-]{20,}
-    | do[opr]_v1_ [a-f0-9]{32,} | shp(?:at|ca|pa|ss)_ [A-Fa-f0-9]{32} | dapi [a-f0-9]{32} | hv[sb]\. [A-Za-z0-9_-]{20,}
-    | lin_api_ [A-Za-z0-9]{20,} | ntn_ [A-Za-z0-9]{20,} | [0-9]{8,10}:AA [A-Za-z0-9_-]{33}    # the last one: Telegram
-    | eyJ [A-Za-z0-9_-]{8,} \. eyJ [A-Za-z0-9_-]{8,} \. [A-Za-z0-9_-]*   # JWT
-  )
-"""
-KEY_HINTS = (
-    "sk-", "AKIA", "ASIA", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "xox", "xapp-",
-    "AIza", "ya29.", "hf_", "eyJ", "hooks.slack", "GOCSPX-", "k_live_", "k_test_", "whsec_", "SG.", "npm_", "pypi-", "gsk_",
-    "xai-", "r8_", "pplx-", "nvapi-", "_v1_", "shp", "dapi", "hvs.", "hvb.", "lin_api_", "ntn_", ":AA",
-)  # fmt: skip
 _WORDS = r"[A-Za-z/-]*[0-9]{1,4}[A-Za-z/-]*(?![A-Za-z0-9._~+/=-])"  # and a year: the bearer instrument2024
 _BEARER = rf"""
     \b (?:bearer|basic) (?:\s+|%20) (?!{_WORDS}) (?P<secret> (?= [^\s0-9]{{0,200}} [0-9]) [A-Za-z0-9._~+/=-]{{16,}} )
 """
-_IN_ADDRESS = r"(?<![A-Za-z0-9])[a-z][a-z0-9+.-]{1,20}://[^\s/:@]{0,64}:(?P<secret>[^\s/@]{3,200})@"
 _SPACING = r"[ \u00a0\u202f().\-\u2010-\u2015/]"
 BUILTIN: tuple[Pattern | Finder, ...] = (
-    Pattern(API_KEY, re.compile(_KEY_BLOCK, re.VERBOSE | re.DOTALL), hints=("-----BEGIN",)),
-    Pattern(API_KEY, re.compile(_KEYS, re.VERBOSE), run=True, hints=KEY_HINTS),
+    Finder(API_KEY, private_keys, may_hold_key),
+    Pattern(API_KEY, keys.SHAPES, run=True, hints=keys.HINTS, in_run=True),
     Pattern(
         API_KEY,
         re.compile(_BEARER, re.VERBOSE | re.IGNORECASE),
@@ -179,7 +166,7 @@ BUILTIN: tuple[Pattern | Finder, ...] = (
         folded=True,
     ),
     Finder(API_KEY, assigned, may_assign),
-    Pattern(API_KEY, re.compile(_IN_ADDRESS), hints=("://",)),
+    Finder(API_KEY, in_addresses, may_hold_secret),
     Pattern(
         EMAIL,
         re.compile(
@@ -192,7 +179,7 @@ BUILTIN: tuple[Pattern | Finder, ...] = (
     Finder(
         IBAN, ibans, re.compile(r"[0-9]{2}(?<=[A-Za-z]{2}[0-9]{2})").search, digits=2
     ),  # the digits first: they are rare
-    Finder(PAYMENT_CARD, cards, re.compile(r"\d(?:\D{0,3}\d){12}").search, digits=13),
+    Finder(PAYMENT_CARD, cards, re.compile(r"\d(?:\D{0,3}\d){13}").search, digits=14),
     Pattern(
         PHONE,
         re.compile(rf"(?<![A-Za-z0-9+])[+＋][1-9](?:{_SPACING}{{0,2}}\d){{7,14}}(?!\d)"),

@@ -28,12 +28,16 @@ from otel_eval.interaction import (
     ToolCallPart,
     ToolResultPart,
 )
+from otel_eval.redaction import headers, keys
 from otel_eval.redaction.hidden import Folded, encoded, folded
 from otel_eval.redaction.markers import marked, marker
-from otel_eval.redaction.names import describes, is_secret_number, is_secret_under, kind_of
-from otel_eval.redaction.patterns import API_KEY, BUILTIN, KEY_HINTS, Finder, OwnPattern, Pattern, traits
+from otel_eval.redaction.names import describes, is_secret_number, is_secret_under, kind_of, named_by
+from otel_eval.redaction.patterns import API_KEY, BUILTIN, Finder, OwnPattern, Pattern, Traits, traits
 
 _KIND = re.compile(r"[a-z][a-z0-9_]{0,40}")
+
+_LEAST_OF_CARDS = 10**13
+_SHORTEST_IN_ONE_WORD = 14  # a payment card; everything else that is built in is longer, or has signs
 
 BUILTIN_KINDS = tuple(dict.fromkeys(pattern.kind for pattern in BUILTIN))
 
@@ -51,14 +55,19 @@ class Redaction:
             raise ValueError(f"redaction knows {', '.join(BUILTIN_KINDS)}, not {', '.join(unknown)}")
         self._patterns: list[Pattern | Finder | OwnPattern] = [pattern for pattern in BUILTIN if pattern.kind in wanted]
         self._by_name = API_KEY in wanted
+        self._own = len(patterns or {})
         self._patterns += [_user_pattern(name, expression) for name, expression in (patterns or {}).items()]
 
     def text(self, text: str) -> str:
         """The text with typed markers. Redacting twice is redacting once."""
-        view = folded(text, KEY_HINTS) if self._patterns else None
+        if not self._own and len(text) < _SHORTEST_IN_ONE_WORD and text.replace("_", "").isalnum():
+            return text
+        seen = traits(text)
+        view = (
+            folded(text, lambda plain: _keys_in(seen if plain is text else traits(plain))) if self._patterns else None
+        )
         if view is not None:
             text = self._unfolded(text, view)
-        seen = traits(text)
         for pattern in self._patterns:
             text = pattern.redact(text, seen)
         return self._without_encoded(text) if seen.run and self._patterns else text
@@ -100,10 +109,10 @@ class Redaction:
         if isinstance(value, str):
             return self.text(value)
         if isinstance(value, list):
-            return [self.value(item) for item in value]
+            return self._list(value)
         if isinstance(value, dict):
-            return {self.text(key): self._named(key, item) for key, item in value.items()}
-        if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 10**40:
+            return self._object(value)
+        if isinstance(value, int | float) and not isinstance(value, bool) and self._may_hide_in(value):
             written = str(int(value)) if value == int(value) else ""
             redacted = self.text(written)
             return value if redacted == written else redacted
@@ -126,24 +135,65 @@ class Redaction:
             attributes={name: self._named(name, value) for name, value in interaction.attributes.items()},
         )
 
+    def _may_hide_in(self, value: float) -> bool:
+        """Whether something can be found in a number's digits: of the built-in patterns only cards, which are long."""
+        return (_LEAST_OF_CARDS if self._own == 0 else 0) <= abs(value) < 10**40
+
+    def _list(self, value: list[JsonValue]) -> JsonValue:
+        """A list; in one of pairs the first of each may be a name, and before a header's value its name may stand."""
+        if not value or not self._by_name:
+            return [self.value(item) for item in value]
+        if all(isinstance(item, list) and len(item) == 2 and isinstance(item[0], str) for item in value):
+            return [[self.text(pair[0]), self._named(pair[0], pair[1])] for pair in value]  # type: ignore[index, arg-type]
+        before: str | None = None
+        redacted: list[JsonValue] = []
+        for item in value:
+            redacted.append(self.value(item) if before is None else self._named(before, item))
+            before = item if isinstance(item, str) and item.lower() in headers.NAMES else None
+        return redacted
+
+    def _object(self, value: dict[str, JsonValue]) -> JsonValue:
+        redacted: dict[str, JsonValue] = {self.text(key): self._named(key, item) for key, item in value.items()}
+        named = named_by(value) if self._by_name else None
+        if named is not None and kind_of(named[0]) is not None:
+            redacted[named[1]] = self._secret(named[0], value[named[1]])
+        return redacted
+
     def _named(self, name: str, value: JsonValue) -> JsonValue:
         return self._secret(name, value) if self._by_name and kind_of(name) is not None else self.value(value)
 
     def _secret(self, name: str, value: JsonValue) -> JsonValue:
         """The value under a secret's name, with markers for what is one in lists and objects, too."""
         if isinstance(value, str):
-            redacted = self.text(value)
-            return marker(API_KEY) if redacted == value and is_secret_under(name, value) else redacted
+            return self._secret_text(name, value)
         if isinstance(value, list):
             return [self._secret(name, item) for item in value]
         if isinstance(value, dict):
-            return {
-                self.text(key): self._named(key, item) if describes(key) or kind_of(key) else self._secret(name, item)
-                for key, item in value.items()
-            }
+            return self._secret_object(name, value)
         if isinstance(value, int | float) and not isinstance(value, bool) and is_secret_number(name, value):
             return marker(API_KEY)
         return self.value(value)
+
+    def _secret_text(self, name: str, value: str) -> str:
+        if kind_of(name) == "cookie":
+            found = headers.cookie_values(value, 0)
+            return self.text(marked(value, ((start, end, API_KEY) for start, end in found)))
+        redacted = self.text(value)
+        return marker(API_KEY) if redacted == value and is_secret_under(name, value) else redacted
+
+    def _secret_object(self, name: str, value: dict[str, JsonValue]) -> JsonValue:
+        of_cookies = kind_of(name) == "cookie"
+        named = named_by(value)
+        redacted: dict[str, JsonValue] = {}
+        for key, item in value.items():
+            inner = named[0] if named is not None and key == named[1] else key
+            if of_cookies and isinstance(item, str) and headers.is_cookie_secret(inner, item):
+                redacted[self.text(key)] = marker(API_KEY)
+            elif describes(key) or kind_of(inner):
+                redacted[self.text(key)] = self._named(inner, item)
+            else:
+                redacted[self.text(key)] = self._secret(name, item)
+        return redacted
 
     def _optional(self, text: str | None) -> str | None:
         return None if text is None else self.text(text)
@@ -174,6 +224,11 @@ class Redaction:
         if isinstance(part, ToolResultPart):
             return replace(part, result=self.value(part.result))
         return self._attachment(part)
+
+
+def _keys_in(seen: Traits) -> bool:
+    """Whether a key may begin in a text, to go on in the next line."""
+    return any(map(seen.runs.__contains__, keys.HINTS))
 
 
 def _user_pattern(name: str, expression: str) -> OwnPattern:

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from otel_eval.redaction import NOTHING, Redaction
 from otel_eval.redaction.hidden import folded
-from otel_eval.redaction.patterns import KEY_HINTS
 
 REDACTION = Redaction()
 # Put together here, so that no scanner takes this file for a leak.
@@ -116,7 +115,7 @@ def test_random_bytes_in_base64_stay(data: bytes) -> None:
 @given(st.text(alphabet="ab\\u0041/n%2&#;x\n \u200b", max_size=80))
 def test_a_span_of_the_folded_text_is_a_span_of_the_original(text: str) -> None:
     """In order, without gaps that belong to nobody, and literal where nothing was folded."""
-    view = folded(text, KEY_HINTS)
+    view = folded(text, lambda _: True)
     if view is None:
         return
     spans = [view.original(at, at + 1) for at in range(len(view.text))]

@@ -1,0 +1,53 @@
+"""Secrets in addresses: what stands before the host, and parameters that sign a request or open a session."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from otel_eval.redaction.values import looks_random
+
+_USER = re.compile(  # not the digest of an image: docker://alpine:3.19@sha256:…
+    r"(?<![A-Za-z0-9])[A-Za-z][A-Za-z0-9+.-]{1,20}://"
+    r"(?:[^\s/:@?#\"'<>]{0,64}:(?P<password>[^\s/?#\"'<>]{1,200})|(?P<user>[^\s/:@?#\"'<>\[]{16,200}))@(?!sha256:)"
+)
+_PARAMETER = re.compile(
+    r"[?&;](?:[A-Za-z-]{0,16}[_-])?(?P<name>sig(?:nature)?|hmac|key|code|jwt|sas|ticket|auth|jsessionid|phpsessid|assertion)="
+    r"(?P<value>[^\s&;\"'`<>()\[\]{}#]{8,4096})",
+    re.IGNORECASE,
+)
+_SIGNS = frozenset({"sig", "signature", "hmac"})
+_LONG = 16
+
+
+def may_hold_secret(text: str) -> bool:
+    """Whether an address with one may stand in the text; never False where :func:`in_addresses` finds something."""
+    return "://" in text or ("=" in text and ("?" in text or "&" in text or ";" in text))
+
+
+def in_addresses(text: str) -> Iterator[tuple[int, int]]:
+    """Where they stand, from left to right."""
+    taken = 0
+    for start, end in sorted([*_users(text), *_parameters(text)]):
+        if start >= taken:
+            yield start, end
+            taken = end
+
+
+def _users(text: str) -> Iterator[tuple[int, int]]:
+    if "@" not in text or "://" not in text:
+        return
+    for match in _USER.finditer(text):
+        if match["password"] is not None:
+            yield match.span("password")
+        elif looks_random(match["user"], _LONG):
+            yield match.span("user")
+
+
+def _parameters(text: str) -> Iterator[tuple[int, int]]:
+    for match in _PARAMETER.finditer(text):
+        start, end = match.span("value")
+        end = start + len(text[start:end].rstrip(".,:!*"))
+        value = text[start:end]
+        if looks_random(value.replace("%", ""), 8 if match["name"].lower() in _SIGNS else _LONG):
+            yield start, end

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from otel_eval.assemble.nodes import Node
 from otel_eval.assemble.tree import Tree
 from otel_eval.conventions.facts import Facts, Kind, fill
+from otel_eval.conventions.messages import calls_in, results_in
 from otel_eval.frozen import frozen
 from otel_eval.interaction import Message, ModelCall, TextPart, Usage
 
@@ -46,8 +47,8 @@ class Call:
 def calls_of(nodes: Iterable[Node], tree_of: dict[str, Tree]) -> list[Call]:
     """The model calls among the nodes, in the order of their start.
 
-    A model's span below another is the same call written twice, unless there are several of them (a retry inside): then
-    those are the calls, and the outer one is a frame. Two spans with the same response id are one call, too, wherever
+    A model's span below another is the same call written twice, unless it follows from what the other answered, or there
+    are several of them (a retry inside): then those are the calls, and the outer one is a frame. Two spans with the same response id are one call, too, wherever
     they are; and so is a call whose outcome stands in a record after it.
     """
     spans = [node for node in nodes if node.kind() is Kind.MODEL]
@@ -62,7 +63,7 @@ def _nested(spans: Sequence[Node], tree_of: dict[str, Tree]) -> list[list[Node]]
     outermost: list[Node] = []
     for node in spans:
         above = _model_above(node, tree_of[node.trace_id])
-        if above is None or above.key not in present:
+        if above is None or above.key not in present or _follows(node, above):
             outermost.append(node)
         else:
             inner.setdefault(above.key, []).append(node)
@@ -77,6 +78,14 @@ def _nested(spans: Sequence[Node], tree_of: dict[str, Tree]) -> list[list[Node]]
         return [group for child in below for group in gather(child)]
 
     return [group for node in outermost for group in gather(node)]
+
+
+def _follows(node: Node, above: Node) -> bool:
+    """Whether the call was given what came of the tools that the one above asked for: a client that calls itself (RubyLLM)."""
+    if node.facts is None or above.facts is None or not above.facts.output or not node.facts.input:
+        return False
+    asked = {call.call_id for message in above.facts.output for call in calls_in(message)} - {None}
+    return bool(asked) and any(result.call_id in asked for said in node.facts.input for result in results_in(said))
 
 
 def _model_above(node: Node, tree: Tree) -> Node | None:

@@ -153,6 +153,17 @@ def test_one_model_call_written_by_two_instrumentations_is_one() -> None:
     assert (found.asked, found.reply, len(found.model_calls), found.usage.input_tokens) == ("hi", "hello", 1, 100)
 
 
+def test_a_client_that_calls_itself_with_the_tools_results_makes_calls_of_its_own() -> None:
+    """A model's span below another is another call where it was given what came of the tools that the other asked for."""
+    asked = message("user", "Refund order 81")
+    asks = message("assistant", {"type": "tool_call", "id": "c1", "name": "get_order", "arguments": {"id": 81}})
+    given = message("tool", {"type": "tool_call_response", "id": "c1", "response": "paid"})
+    first = model_span(messages=[asked], output=[asks], seconds=5.0)
+    second = model_span(messages=[asked, asks, given], output=[message("assistant", "Done.")], parent=first)
+    (found,) = assemble([first, second])
+    assert (found.reply, len(found.model_calls), len(found.tool_calls)) == ("Done.", 2, 1)
+
+
 def test_a_skeleton_of_messages_gives_way_to_the_messages() -> None:
     """With content off an outer instrumentation may write messages without anything in them; the inner one has them."""
     root = agent_span(asked=None, reply=None)

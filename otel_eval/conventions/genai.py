@@ -87,10 +87,13 @@ SETTINGS: dict[str, str] = {
     "opentelemetry.instrumentation.genai": SETTING,
     "opentelemetry.instrumentation.": "TRACELOOP_TRACE_CONTENT=true",
     "gen_ai": "telemetry: {recordInputs: true, recordOutputs: true}",  # Vercel AI SDK 7
+    "weave.openai_agents": "RunConfig(trace_include_sensitive_data=True)",
+    "weave.": "start_conversation(include_content=True)",
     "openlit": "openlit.init(capture_message_content=True)",
     "@traceloop/": "traceContent: true",
     "@opentelemetry/instrumentation-openai": "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true",
     "@elastic/opentelemetry-instrumentation-openai": "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true",
+    "github.copilot": "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true",
     "strands": "OTEL_SEMCONV_STABILITY_OPT_IN without gen_ai_unredacted_attributes",
 }
 """What turns the content on, by the beginning of the scope's name; the first that fits. Empty: nothing does."""

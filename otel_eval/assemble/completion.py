@@ -27,7 +27,8 @@ from __future__ import annotations
 
 import heapq
 from collections import OrderedDict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 
 from otel_eval.assemble.assembler import assemble_nodes
@@ -112,8 +113,15 @@ class _Found:
 class Completion:
     """Collects spans and log records until their Interactions are complete."""
 
-    def __init__(self, settings: CompletionSettings | None = None) -> None:
+    def __init__(
+        self,
+        settings: CompletionSettings | None = None,
+        *,
+        putting_together: Callable[[str], AbstractContextManager[None]] = lambda trace_id: nullcontext(),
+    ) -> None:
+        """``putting_together``: entered with a trace's id while its Interactions are put together; what it raises breaks the trace."""
         self._settings = settings or CompletionSettings()
+        self._putting_together = putting_together
         self._groups: dict[str, Group] = {}
         self._tied: dict[str, Group] = {}
         self._timers: list[tuple[float, int, Group]] = []
@@ -175,7 +183,8 @@ class Completion:
             if group.scheduled == deadline:
                 group.scheduled = None
                 try:
-                    self._visit(group, now, found)
+                    with self._putting_together(min(group.trace_ids, default="")):
+                        self._visit(group, now, found)
                 except Exception as error:  # noqa: BLE001 - what nobody thought of costs its trace, not all that come after
                     self._give_up(group, error, found)
         return Due(

@@ -10,6 +10,7 @@ from typing import Any
 
 from otel_eval.clock import Clock
 from otel_eval.config.model import Config
+from otel_eval.deaths import Caution
 from otel_eval.dispatch.accepting import Accepted, Accepting, Completed, Intake
 from otel_eval.dispatch.bindings import Bindings
 from otel_eval.dispatch.counting import count_interactions, count_stored
@@ -32,6 +33,7 @@ class Dispatcher:
 
     An async context manager: entering resumes what waited at the last stop or crash, leaving stops. ``evaluators`` are the
     built ones by id. ``judges`` is handed to evaluators. ``listener`` is told of each batch once it is stored.
+    ``caution`` knows which evaluations took their process with them.
     """
 
     def __init__(
@@ -45,6 +47,7 @@ class Dispatcher:
         recorder: Recorder,
         judges: Any = None,
         listener: Callable[[Sequence[Accepted]], None] | None = None,
+        caution: Caution | None = None,
     ) -> None:
         self._planned, lanes = plan(config, evaluators)
         self._ledger = ledger
@@ -57,7 +60,7 @@ class Dispatcher:
         self._listening = contextlib.ExitStack()
         feedback = Feedback()
         self.bindings = Bindings(config.evaluators, config.roles, evaluators)
-        execution = Execution(clock=clock, judges=judges, ledger=ledger.ledger, bindings=self.bindings)
+        execution = Execution(clock=clock, judges=judges, ledger=ledger.ledger, bindings=self.bindings, caution=caution)
         self._matching = Matching(self.bindings, after=config.dispatch.unmatched_after, clock=clock)
         self._accepting = Accepting(
             bindings=self.bindings,

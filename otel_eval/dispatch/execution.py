@@ -3,46 +3,61 @@
 from __future__ import annotations
 
 import inspect
+import logging
 from typing import Any
 
 from otel_eval.clock import Clock
+from otel_eval.deaths import Caution, DiedBefore, Kind
 from otel_eval.dispatch.bindings import Bindings
 from otel_eval.evaluators.contract import EvaluationContext, Evaluator, run
 from otel_eval.interaction import Interaction
 from otel_eval.judges.errors import JudgeUnavailable
 from otel_eval.ledger import WaitingEvaluation
-from otel_eval.outcome import Outcome
+from otel_eval.outcome import Errored, Outcome
 from otel_eval.record import EvaluationRecord, JudgeCall
+
+log = logging.getLogger("otel_eval.dispatch")
+
+PROCESS_DIED = "process_died"
+"""The ``error.type`` of an evaluation that takes its process with it."""
 
 
 class Execution:
-    """Runs evaluators. ``judges`` and ``ledger`` are handed to them in their context, with what ``bindings`` say of them."""
+    """Runs evaluators. ``judges`` and ``ledger`` are handed to them in their context, with what ``bindings`` say of them.
+
+    What takes the process with it, again and again, has the outcome *error*, as ``caution`` knows.
+    """
 
     def __init__(
-        self, *, clock: Clock, judges: Any = None, ledger: Any = None, bindings: Bindings | None = None
+        self,
+        *,
+        clock: Clock,
+        judges: Any = None,
+        ledger: Any = None,
+        bindings: Bindings | None = None,
+        caution: Caution | None = None,
     ) -> None:
         self._clock = clock
         self._judges = judges
         self._ledger = ledger
         self._bindings = bindings
+        self._caution = caution or Caution()
 
     async def inline(
         self, evaluator: Evaluator, interaction: Interaction, waiting: WaitingEvaluation
     ) -> EvaluationRecord:
         """The record of an evaluator that asks nobody."""
-        started = self._clock.now_ns()
-        outcome = await run(evaluator, interaction, self._context(waiting))
+        started, outcome = await self._run(evaluator, interaction, self._context(waiting), waiting)
         return self.record(evaluator, interaction, waiting, outcome, started_ns=started)
 
     async def queued(
         self, evaluator: Evaluator, interaction: Interaction, waiting: WaitingEvaluation
     ) -> EvaluationRecord:
         """The record of an evaluator that may ask a judge. Raises JudgeUnavailable where it had better be tried later."""
-        started = self._clock.now_ns()
         binding = None if self._bindings is None else self._bindings.entry(waiting.evaluator, interaction)
         context = self._context(waiting, binding)
         watched = _Watched(evaluator)
-        outcome = await run(watched, interaction, context)
+        started, outcome = await self._run(watched, interaction, context, waiting)
         if watched.unavailable is not None:
             raise watched.unavailable
         return self.record(
@@ -76,6 +91,30 @@ class Execution:
             started_ns=now if started_ns is None else started_ns,
             ended_ns=now,
         )
+
+    async def _run(
+        self, evaluator: Evaluator, interaction: Interaction, context: EvaluationContext, waiting: WaitingEvaluation
+    ) -> tuple[int, Outcome]:
+        """When it began, and what came of it."""
+        resting = self._caution.at_rest(waiting.evaluator, waiting.evaluator_version)
+        if resting is not None:
+            return self._clock.now_ns(), Errored(reason=resting, error_type=PROCESS_DIED)
+        try:
+            async with self._caution.during(Kind.EVALUATION, waiting.evaluation_id):
+                started = self._clock.now_ns()
+                return started, await run(evaluator, interaction, context)
+        except DiedBefore as error:
+            if self._caution.convict(waiting.evaluator, waiting.evaluator_version, waiting.evaluation_id):
+                log.error(
+                    "evaluators.%s on Interaction %s ends as an error: %s", waiting.evaluator, interaction.id, error
+                )
+                self._tell_of_rest(waiting)
+            return self._clock.now_ns(), Errored(reason=str(error), error_type=PROCESS_DIED)
+
+    def _tell_of_rest(self, waiting: WaitingEvaluation) -> None:
+        resting = self._caution.at_rest(waiting.evaluator, waiting.evaluator_version)
+        if resting is not None:
+            log.error("evaluators.%s is %s", waiting.evaluator, resting)
 
     def _context(self, waiting: WaitingEvaluation, binding: str | None = None) -> EvaluationContext:
         return EvaluationContext(

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, ParamSpec, Protocol, TypeVar
 
 from otel_eval.assemble.completion import Closed, Completion, CompletionSettings, Due, Ready
@@ -17,6 +18,7 @@ from otel_eval.assemble.keeping import UnreadableTrace, dump, load
 from otel_eval.assemble.nodes import Node
 from otel_eval.clock import Clock, sleep_until_set
 from otel_eval.conventions.facts import Note
+from otel_eval.deaths import Caution, DiedBefore, Kind
 from otel_eval.instruments import Recorder
 from otel_eval.journal import ClosedTrace, Consumer, Entry, JournalUnwritable
 from otel_eval.ledger import LedgerUnavailable
@@ -57,15 +59,17 @@ class Pipeline:
         known_traces: Callable[[Sequence[str]], Awaitable[set[str]]],
         forwarding: bool = False,
         keep: Collection[str] = (),
+        caution: Caution | None = None,
     ) -> None:
-        """``keep``: attributes of agents' spans that Interactions are to have as they stand. ``forwarding``: entries are not released before :meth:`forwarded` was told of them."""
+        """``keep``: attributes of agents' spans that Interactions are to have as they stand. ``forwarding``: entries are not released before :meth:`forwarded` was told of them. ``caution`` knows what took its process with it."""
         self._journal = journal
         self._accept = accept
         self._clock = clock
         self._recorder = recorder
         self._known_traces = known_traces
         self._late_window_ns = int(settings.late_window * 1e9)
-        self._completion = Completion(settings)
+        self._caution = caution or Caution()
+        self._completion = Completion(settings, putting_together=partial(self._caution.noted, Kind.TRACE))
         self._reader = Reader(guard, recorder, keep)
         self._holding = Holding(forwarding=forwarding)
         self._closed: dict[str, int] = {}
@@ -126,8 +130,9 @@ class Pipeline:
 
     async def _take_in(self, entry: Entry) -> None:
         try:
-            nodes, notes = self._reader.read(entry.request)
-        except UnreadableRequest as error:
+            async with self._caution.during(Kind.REQUEST, str(entry.seq)):
+                nodes, notes = self._reader.read(entry.request)
+        except (UnreadableRequest, DiedBefore) as error:
             log.error("request %d cannot be read, it goes to quarantine: %s", entry.seq, error)
             await self._patiently(self._journal.quarantine, entry.seq, str(error), release=False)
             nodes, notes = [], []
@@ -181,7 +186,9 @@ class Pipeline:
             deadline = self._completion.next_deadline()
             if deadline is not None and deadline <= self._clock.monotonic():
                 async with self._storing:
-                    await self._store(self._completion.due(self._clock.monotonic()))
+                    async with self._caution.apart(Kind.TRACE, self._completion.holds):
+                        due = self._completion.due(self._clock.monotonic())
+                    await self._store(due)  # leaving the block above gives nobody a turn
                 continue
             await self._wait(deadline)
 

@@ -9,6 +9,7 @@ from otel_eval.assemble.nodes import Node, join, observe, ordinary
 from otel_eval.assemble.own import OwnTelemetry
 from otel_eval.conventions.facts import Note
 from otel_eval.conventions.registry import default_registry
+from otel_eval.deaths import DiedBefore
 from otel_eval.instruments import Recorder
 from otel_eval.journal import Request
 from otel_eval.loop_guard import LoopGuard
@@ -125,7 +126,9 @@ def _whose(error: Exception) -> tuple[str, str]:
 
 
 def fault_of(error: Exception) -> str:
-    """What was raised, and where. Not its message: it may quote what an agent was told."""
+    """What was raised, and where. Not its message: it may quote what an agent was told, unless it is ours."""
+    if isinstance(error, DiedBefore):
+        return str(error)
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next

@@ -26,6 +26,7 @@ from otel_eval.clock import Clock
 from otel_eval.config import Config, ConfigError
 from otel_eval.config.build import build_evaluators, build_judges, missing_judge_models, redaction
 from otel_eval.conventions.registry import default_registry
+from otel_eval.deaths import Caution
 from otel_eval.dispatch import Dispatcher
 from otel_eval.emit.emission import Emission, EmissionSettings
 from otel_eval.emit.forwarding import Forwarder
@@ -98,7 +99,7 @@ async def judging(
 ) -> AsyncIterator[Judging[C]]:
     """Run everything behind the journal for the block, and close it in good order.
 
-    ``directory`` is ours already. Raises ConfigError, ServerError, JournalError or LedgerError where it cannot start.
+    ``directory`` is ours already, and stock was taken of how the last process that judged there ended. Raises ConfigError, ServerError, JournalError or LedgerError where it cannot start.
     """
     config = plan.config
     guard = await asyncio.to_thread(_guard, config, directory)
@@ -117,6 +118,10 @@ async def judging(
         recorder = emission.recorder
         journal = await open_journal(recorder)
         stack.push_async_callback(journal.close)
+        caution = await asyncio.to_thread(
+            partial(Caution.begin, directory, at_once=config.dispatch.max_concurrency, clock=clock)
+        )
+        stack.callback(caution.close)
         ledger = await stack.enter_async_context(
             await AsyncLedger.open(config.ledger_url, outbox=emission.exports_verdicts)
         )
@@ -138,6 +143,7 @@ async def judging(
                 recorder=recorder,
                 judges=judges,
                 listener=watching.accepted,
+                caution=caution,
             )
         )
         pipeline = Pipeline(
@@ -150,6 +156,7 @@ async def judging(
             known_traces=ledger.known_traces,
             forwarding=forwards_to is not None,
             keep=config.role_attributes,
+            caution=caution,
         )
         await stack.enter_async_context(stages.running("the pipeline", pipeline.run()))
         relay: Relay | None = None

@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 
 from otel_eval.clock import Clock, SystemClock
 from otel_eval.config import Config
+from otel_eval.deaths import take_stock
 from otel_eval.journal import Journal
 from otel_eval.server.messages import STOP_SIGNALS, Begin, Setup
 from otel_eval.server.sending import refuse_listeners
@@ -127,6 +128,7 @@ async def receiving(
         journal = await stack.enter_async_context(
             await Journal.open(directory, clock=clock, max_bytes=config.storage.max_journal_bytes, recorder=tally)
         )
+        await asyncio.to_thread(take_stock, directory, clock.now_ns())
         stack.push_async_callback(judging.close)  # before the journal
         ready = await stopping.unless_asked(judging.start(directory, journal))
         stack.push_async_callback(judging.stop)

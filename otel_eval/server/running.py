@@ -18,6 +18,7 @@ from dataclasses import dataclass
 
 from otel_eval.clock import Clock, SystemClock
 from otel_eval.config import Config
+from otel_eval.deaths import take_stock
 from otel_eval.dispatch import Dispatcher
 from otel_eval.instruments import Recorder
 from otel_eval.journal import Journal
@@ -73,7 +74,11 @@ async def running(
     directory = await asyncio.to_thread(storage_of, config)
 
     async def open_journal(recorder: Recorder) -> Journal:
-        return await Journal.open(directory, clock=clock, max_bytes=config.storage.max_journal_bytes, recorder=recorder)
+        journal = await Journal.open(
+            directory, clock=clock, max_bytes=config.storage.max_journal_bytes, recorder=recorder
+        )
+        await asyncio.to_thread(take_stock, directory, clock.now_ns())  # only now it is nobody else's
+        return journal
 
     async with contextlib.AsyncExitStack() as stack:
         stages = await stack.enter_async_context(watched())

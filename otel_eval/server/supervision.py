@@ -9,6 +9,7 @@ from pathlib import Path
 
 from otel_eval.clock import Clock
 from otel_eval.config import Config
+from otel_eval.deaths import disregard, take_stock
 from otel_eval.journal import Journal
 from otel_eval.server.errors import ServerError
 from otel_eval.server.life import CLEANLY, Life
@@ -23,7 +24,7 @@ RESTART_S = (1.0, 2.0, 5.0, 15.0)
 MAX_DEATHS = len(RESTART_S) + 1
 """So many in a row are no accident: the server stops."""
 STEADY_S = 60.0
-"""Deaths are in a row where it did not run for so long in between."""
+"""Deaths are in a row where it did not run for so long in between, and none of them told what it died of: that is left out."""
 TELL_EVERY_S = 1.0
 """What was counted is handed over so often."""
 
@@ -60,6 +61,7 @@ class JudgingProcess:
         self._life: Life | None = None
         self._restarts = 0
         self._cut_short = False
+        self._directory: Path | None = None
 
     @property
     def pid(self) -> int | None:
@@ -78,6 +80,7 @@ class JudgingProcess:
     async def start(self, directory: Path, journal: Journal) -> Ready:
         """Return once it consumes the journal in that directory. Raises ServerError."""
         assert self._life is not None
+        self._directory = directory
         return await self._life.ready(directory, journal)
 
     async def run(self, directory: Path, journal: Journal) -> None:
@@ -109,9 +112,13 @@ class JudgingProcess:
             self._life.kill()
 
     async def close(self) -> None:
-        """End it where it still runs."""
-        if self._life is not None:
-            await self._life.close()
+        """End it where it still runs. What it was busy with is not suspected of an end that others made."""
+        if self._life is None:
+            return
+        killed = self._cut_short or self._life.runs
+        await self._life.close()
+        if killed and self._directory is not None:
+            await asyncio.to_thread(disregard, self._directory)
 
     async def _end_of(self, life: Life) -> str:
         """How the one that was told to stop ended; it is killed where it does not in time."""
@@ -133,7 +140,9 @@ class JudgingProcess:
             reason = await self._death()
             if self._cut_short:
                 return
-            deaths = 1 if self._clock.monotonic() - began >= STEADY_S else deaths + 1
+            stock = await asyncio.to_thread(take_stock, directory, self._clock.now_ns())
+            is_first = self._clock.monotonic() - began >= STEADY_S or stock.convicted
+            deaths = 1 if is_first else deaths + 1
             if deaths >= MAX_DEATHS:
                 raise StageDied(f"the judging process {reason}, {deaths} times in a row")
             delay = RESTART_S[deaths - 1]

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from typing import Any
 
 from otel_eval.config import parse
+from otel_eval.deaths import Caution
 from otel_eval.dispatch import Dispatcher
 from otel_eval.evaluators.contract import EvaluationContext, Evaluator
 from otel_eval.instruments import BY_NAME
@@ -133,6 +134,7 @@ class Pipeline:
         evaluators: Mapping[str, tuple[Mapping[str, Any], Evaluator]],
         *,
         crash: bool = False,
+        caution: Caution | None = None,
         **sections: Any,
     ) -> AsyncIterator[Dispatcher]:
         """``evaluators``: id to entry of the configuration and evaluator. ``crash`` leaves without stopping."""
@@ -145,6 +147,7 @@ class Pipeline:
             guard=GUARD,
             clock=self.clock,
             recorder=self.counts,
+            caution=caution,
         )
         self.ledger = ledger
         with ledger.listening(self.stored):

@@ -1,0 +1,151 @@
+"""What is suspected is done with nothing beside it, what is convicted not at all, and all else as if nothing were."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from pathlib import Path
+
+import pytest
+
+from otel_eval.deaths import DEATHS, Caution, DiedBefore, Kind
+from otel_eval.deaths.caution import ALONE_FROM, APART_S, MOST_CONVICTED, REST_S
+from otel_eval.deaths.notes import left
+from otel_eval.deaths.suspects import FILE, Suspect, Suspects
+from otel_eval.testing.clock import ManualClock
+
+
+def begin(directory: Path, clock: ManualClock, **deaths: int) -> Caution:
+    """After so many deaths at which these evaluations were under way."""
+    suspects = Suspects(
+        under_way={f"evaluation:{name}": Suspect(count, clock.now_ns()) for name, count in deaths.items()}
+    )
+    suspects.save(directory)
+    return Caution.begin(directory, at_once=4, clock=clock)
+
+
+def suspected(directory: Path) -> set[str]:
+    return {text.partition(":")[2] for text in Suspects.load(directory).under_way}
+
+
+async def test_what_comes_to_its_end_is_cleared(tmp_path: Path) -> None:
+    """In memory and on disk; a process that was killed once from outside leaves no trace."""
+    caution = begin(tmp_path, ManualClock(), a=1, b=1)
+    async with caution.during(Kind.EVALUATION, "a"):
+        assert left(tmp_path) == ("evaluation:a",)
+    assert left(tmp_path) == ()
+    assert suspected(tmp_path) == {"b"}
+    with pytest.raises(RuntimeError):
+        async with caution.during(Kind.EVALUATION, "b"):
+            raise RuntimeError("it broke, and lived")
+    assert not (tmp_path / FILE).exists()
+
+
+async def test_what_is_cancelled_is_neither_cleared_nor_left(tmp_path: Path) -> None:
+    """A stop in good order says nothing of what it cut off."""
+    caution = begin(tmp_path, ManualClock(), a=1)
+    with contextlib.suppress(asyncio.CancelledError):
+        async with caution.during(Kind.EVALUATION, "a"):
+            raise asyncio.CancelledError
+    assert suspected(tmp_path) == {"a"}
+    assert left(tmp_path) == ()
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit])
+async def test_what_ends_the_process_by_an_exception_stays_noted(tmp_path: Path, error: type[BaseException]) -> None:
+    """The process closes everything in good order then, as if it were nobody's fault."""
+    caution = begin(tmp_path, ManualClock())
+    with pytest.raises(error), caution.noted(Kind.TRACE, "ab"):
+        raise error
+    assert left(tmp_path) == ("trace:ab",)
+
+
+async def test_after_one_death_nothing_is_slower(tmp_path: Path) -> None:
+    """What was under way is done at once, and beside others."""
+    caution = begin(tmp_path, ManualClock(), a=1, b=1)
+    async with caution.during(Kind.EVALUATION, "a"), caution.during(Kind.EVALUATION, "b"):
+        assert set(left(tmp_path)) == {"evaluation:a", "evaluation:b"}
+
+
+async def test_after_two_it_is_done_alone_by_a_process_that_lives(tmp_path: Path) -> None:
+    """First the process shows that it lives without it; then it is alone, and others wait for their turn."""
+    clock = ManualClock()
+    caution = begin(tmp_path, clock, suspect=ALONE_FROM)
+    seen: dict[str, tuple[str, ...]] = {}
+    goes_on = asyncio.Event()
+
+    async def do(name: str) -> None:
+        async with caution.during(Kind.EVALUATION, name):
+            await goes_on.wait()
+            seen[name] = left(tmp_path)
+
+    tasks = [asyncio.create_task(do("suspect"))]
+    await clock.run_for(APART_S - 1)
+    tasks.append(asyncio.create_task(do("before")))
+    await clock.run_for(1)
+    tasks.append(asyncio.create_task(do("after")))
+    await clock.run_for(0)
+    assert left(tmp_path) == ("evaluation:before",)
+    goes_on.set()
+    await asyncio.gather(*tasks)
+    assert seen["suspect"] == ("evaluation:suspect",)
+    assert suspected(tmp_path) == set()
+
+
+async def test_after_three_it_is_not_done(tmp_path: Path) -> None:
+    """With a reason for people."""
+    caution = begin(tmp_path, ManualClock(), a=DEATHS)
+    with pytest.raises(DiedBefore, match="the judging process died 3 times while this was evaluated"):
+        async with caution.during(Kind.EVALUATION, "a"):
+            raise AssertionError
+    traces = Caution(suspects=Suspects(under_way={"trace:ab": Suspect(DEATHS, 1)}))
+    with pytest.raises(DiedBefore, match="put together"), traces.noted(Kind.TRACE, "ab"):
+        raise AssertionError
+    assert suspected(tmp_path) == {"a"}
+    assert left(tmp_path) == ()
+
+
+@pytest.mark.parametrize(("deaths", "is_due", "waits"), [(2, True, True), (2, False, False), (1, True, False)])
+async def test_several_at_once_are_done_alone_where_a_suspect_is_among_them(
+    tmp_path: Path, deaths: int, is_due: bool, waits: bool
+) -> None:
+    """Traces are put together many at a time, and no more slowly for one that is not there."""
+    clock = ManualClock()
+    suspects = Suspects(under_way={"trace:ab": Suspect(deaths, clock.now_ns())})
+    suspects.save(tmp_path)
+    caution = Caution.begin(tmp_path, at_once=1, clock=clock)
+
+    async def put_together() -> None:
+        async with caution.apart(Kind.TRACE, lambda trace_id: is_due and trace_id == "ab"):
+            pass
+
+    task = asyncio.create_task(put_together())
+    await clock.run_for(APART_S / 2)
+    assert task.done() is not waits
+    await clock.run_for(APART_S / 2)
+    assert task.done()
+
+
+async def test_an_evaluator_that_kills_again_and_again_is_left_alone_for_an_hour(tmp_path: Path) -> None:
+    """In that version; what it did is kept, so that the next process knows as well."""
+    clock = ManualClock()
+    caution = begin(tmp_path, clock, a=DEATHS)
+    for number in range(MOST_CONVICTED):
+        assert caution.at_rest("mine", "1") is None
+        assert caution.convict("mine", "1", f"{number}")
+        assert not caution.convict("mine", "1", f"{number}"), "told once"
+    again = Caution.begin(tmp_path, at_once=1, clock=clock)
+    reason = "not called: the judging process died of 3 other evaluations of it within the last hour"
+    assert again.at_rest("mine", "1") == reason
+    assert again.at_rest("mine", "2") is None
+    assert again.at_rest("yours", "1") is None
+    clock.advance(REST_S + 1)
+    assert again.at_rest("mine", "1") is None
+
+
+async def test_without_a_directory_everything_is_done(tmp_path: Path) -> None:
+    """As in a dispatcher that nobody gave one."""
+    caution = Caution()
+    async with caution.during(Kind.EVALUATION, "a"), caution.apart(Kind.TRACE, lambda _: True):
+        assert caution.at_rest("mine", "1") is None
+    caution.close()

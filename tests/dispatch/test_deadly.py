@@ -1,0 +1,122 @@
+"""What took its process with it again and again ends as an error, and the others are judged as ever."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from otel_eval.deaths import DEATHS, Caution
+from otel_eval.deaths.caution import APART_S, MOST_CONVICTED
+from otel_eval.deaths.suspects import Suspect, Suspects
+from otel_eval.identity import evaluation_id
+from otel_eval.interaction import Interaction
+from otel_eval.outcome import Errored, Outcome, Passed
+from otel_eval.record import EvaluationRecord
+from otel_eval.testing.interactions import interaction
+from tests.dispatch.kit import EXACT, JUDGED, Asking, Exact, Pipeline, arrived, until
+
+
+def traffic(count: int) -> list[Interaction]:
+    return [
+        interaction(trace_id=f"{number:032x}", span_id=f"{number:016x}", reply="ok") for number in range(1, count + 1)
+    ]
+
+
+def after(directory: Path, pipeline: Pipeline, deaths: dict[tuple[str, str], int]) -> Caution:
+    """Of a process that begins after so many deaths, by evaluator and Interaction."""
+    under_way = {
+        f"evaluation:{evaluation_id(interaction_id=name, evaluator=evaluator, evaluator_version='1')}": Suspect(
+            count, pipeline.clock.now_ns()
+        )
+        for (evaluator, name), count in deaths.items()
+    }
+    Suspects(under_way=under_way).save(directory)
+    return Caution.begin(directory, at_once=8, clock=pipeline.clock)
+
+
+def by_outcome(records: list[EvaluationRecord]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for record in sorted(records, key=lambda record: record.interaction_id):
+        found.setdefault(f"{record.evaluator} {record.outcome.name}", []).append(record.interaction_id)
+    return found
+
+
+async def test_the_deadly_one_ends_as_an_error_and_is_not_called(
+    pipeline: Pipeline, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Whether it runs in the pipeline or in a worker; it is said once, and counted as any other outcome."""
+    first, second, third = traffic(3)
+    exact, judge = Exact(), Asking(pipeline.clock)
+    caution = after(tmp_path, pipeline, {("e", first.id): DEATHS, ("j", second.id): DEATHS})
+    async with pipeline.running({"e": (EXACT, exact), "j": (JUDGED, judge)}, caution=caution) as dispatcher:
+        await dispatcher.accept([arrived(each) for each in (first, second, third)])
+        records = await pipeline.ended(6)
+    assert by_outcome(records) == {
+        "e error": [first.id],
+        "e passed": [second.id, third.id],
+        "j error": [second.id],
+        "j passed": [first.id, third.id],
+    }
+    assert exact.calls == [second.id, third.id]
+    assert sorted(judge.calls) == [first.id, third.id]
+    errors = {record.evaluator: record.outcome for record in records if isinstance(record.outcome, Errored)}
+    assert (
+        errors["e"]
+        == errors["j"]
+        == Errored("the judging process died 3 times while this was evaluated", error_type="process_died")
+    )
+    assert pipeline.counts.by["otel_eval.evaluations", "error"] == 2
+    assert caplog.messages == [
+        f"evaluators.e on Interaction {first.id} ends as an error: the judging process died 3 times while this was evaluated",
+        f"evaluators.j on Interaction {second.id} ends as an error: the judging process died 3 times while this was evaluated",
+    ]
+
+
+async def test_suspects_run_by_themselves_and_clear_themselves(pipeline: Pipeline, tmp_path: Path) -> None:
+    """Two of four were under way at two deaths: each runs alone, when the process has lived a while; all four are judged."""
+    interactions = traffic(4)
+    under_way: list[int] = []
+    judge = Asking(pipeline.clock)
+
+    async def slowly(_: Interaction) -> Outcome:
+        under_way.append(judge.now)
+        await asyncio.sleep(0)
+        return Passed("well done", score=1.0)
+
+    judge.answer = slowly
+    suspected = {("j", each.id): DEATHS - 1 for each in interactions[:2]}
+    caution = after(tmp_path, pipeline, suspected)
+    async with pipeline.running({"j": (JUDGED, judge)}, caution=caution) as dispatcher:
+        await dispatcher.accept([arrived(each) for each in interactions])
+        await pipeline.ended(2)
+        assert sorted(judge.calls) == [each.id for each in interactions[2:]]
+        under_way.clear()
+        await pipeline.clock.run_for(APART_S)
+        records = await pipeline.ended(4)
+    assert under_way == [1, 1]
+    assert by_outcome(records) == {"j passed": [each.id for each in interactions]}
+    assert Suspects.load(tmp_path).under_way == {}
+
+
+async def test_an_evaluator_that_kills_always_is_not_called_for_a_while(
+    pipeline: Pipeline, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Every death takes all of judging with it: after three such evaluations the others of it end as errors at once."""
+    interactions = traffic(MOST_CONVICTED + 2)
+    judge = Asking(pipeline.clock)
+    caution = after(tmp_path, pipeline, {("j", each.id): DEATHS for each in interactions[:MOST_CONVICTED]})
+    evaluators = {"e": (EXACT, Exact()), "j": (JUDGED, judge)}
+    async with pipeline.running(evaluators, caution=caution) as dispatcher:
+        for each in interactions:
+            await dispatcher.accept([arrived(each)])
+            await until(
+                lambda each=each: any(r.interaction_id == each.id and r.evaluator == "j" for r in pipeline.records)
+            )  # type: ignore[misc]
+        records = await pipeline.ended(2 * len(interactions))
+    assert judge.calls == []
+    reasons = [record.outcome.reason for record in records if isinstance(record.outcome, Errored)]
+    resting = "not called: the judging process died of 3 other evaluations of it within the last hour"
+    assert reasons == ["the judging process died 3 times while this was evaluated"] * 3 + [resting] * 2
+    assert [message for message in caplog.messages if "not called" in message] == [f"evaluators.j is {resting}"]

@@ -20,7 +20,10 @@ from otel_eval.conventions.values import first_text, number, text
 from otel_eval.interaction import GapKind, JsonValue, Message, TextPart, Usage
 from otel_eval.signals import Span
 
-SETTING = "OTEL_LOG_USER_PROMPTS=1 OTEL_LOG_ASSISTANT_RESPONSES=1 OTEL_LOG_TOOL_DETAILS=1 OTEL_LOG_TOOL_CONTENT=1"
+SETTING = (
+    "OTEL_LOG_USER_PROMPTS=1 OTEL_LOG_ASSISTANT_RESPONSES=1 OTEL_LOG_TOOL_DETAILS=1 OTEL_LOG_TOOL_CONTENT=1 "
+    "OTEL_LOGS_EXPORTER=otlp"  # the arguments of MCP servers' tools, and the reply, stand in records alone
+)
 
 _PREFIX = "claude_code."
 KINDS: dict[str, Kind] = {"interaction": Kind.AGENT, "llm_request": Kind.MODEL, "tool": Kind.TOOL}
@@ -76,6 +79,7 @@ def _model(span: Span, content: Content) -> Facts:
     return Facts(
         kind=Kind.MODEL,
         output=None if said is None else (Message(role="assistant", parts=(TextPart(text=said),)),),
+        system=_shown(content, "system", "user_system_prompt"),
         model=first_text(attributes, ("gen_ai.response.model", "gen_ai.request.model", "model")),
         response_id=first_text(attributes, ("gen_ai.response.id", "request_id")),
         usage=_usage(attributes),

@@ -88,7 +88,7 @@ def _agent(span: Span, kind: Kind, content: Content) -> Facts:
     given = output_payload(_shown(content, "output", "output.value"), structured=kind is Kind.AGENT)
     name = first_text(attributes, _NAMES) or _agent_in_metadata(attributes)
     node = first_text(attributes, ("graph.node.name", "graph.node.id")) if kind is Kind.AGENT else None
-    if name is None and kind is Kind.AGENT and span.scope.name.endswith("claude_agent_sdk"):
+    if name is None and kind is Kind.AGENT and span.scope.name.endswith(("claude_agent_sdk", "claude-agent-sdk")):
         sdk, _, method = span.name.partition(".")  # nothing else tells a subagent's span from its parent's
         name = method if method == "Subagent" else sdk
     return Facts(

@@ -43,6 +43,10 @@ SENTENCES = (
     re.compile(r"I encountered an error while trying to use the tool\. This was the error: .*", re.S),  # CrewAI 0.x
     re.compile(r"Error: [A-Z]\w*(?:Error|Exception) - .*", re.S),  # Strands
     re.compile(r"Error running tool \(non-fatal\).*", re.S),  # OpenAI Agents
+    re.compile(
+        r"Error: (?:tool not found|(?:callable|streamable) tool execution failed|failed to marshal result)(?:: .*)?",
+        re.S,
+    ),  # tRPC-Agent-Go
 )
 """What frameworks write in place of the result of a tool that raised: whole texts, not beginnings of one."""
 
@@ -193,8 +197,22 @@ def _words(value: Any) -> str:
     return value if isinstance(value, str) else str(value)
 
 
+_NAMELESS = frozenset(
+    {
+        "*errors.errorString",
+        "*errors.joinError",
+        "*fmt.wrapError",
+        "*fmt.wrapErrors",
+        "*errors.fundamental",
+        "*errors.withStack",
+        "*errors.withMessage",
+    }
+)
+"""What Go's SDK writes as the type of an error that has none of its own: ``errors.New``, ``fmt.Errorf``, ``pkg/errors``."""
+
+
 def _short_type(kind: str | None) -> str | None:
-    return kind.removeprefix("builtins.") if kind else None
+    return kind.removeprefix("builtins.") if kind and kind not in _NAMELESS else None
 
 
 def _first_paragraph(message: str | None) -> str | None:

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import logging
 import os
+import threading
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -27,6 +28,8 @@ _logger = logging.getLogger(__name__)
 
 STOP_WITHIN_S = 5.0
 """How long stopping waits for verdicts that are being exported, so that a clean stop repeats none of them later."""
+LAST_METRICS_S = 2.0
+"""How long metrics may take to get out a last time where an export of verdicts has just hung: most likely theirs does too."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +71,7 @@ class Emission:
         ]
         self.recorder: Recorder = self._recorder()
         self._closed = False
+        self._stopping_since: float | None = None
 
     @property
     def endpoints(self) -> tuple[str, ...]:
@@ -95,13 +99,23 @@ class Emission:
         finally:
             await asyncio.to_thread(self.close)
 
-    def close(self) -> None:
-        """Flush metrics and close all connections; blocks. May be called twice, and where :meth:`running` never ran."""
+    def stopping(self) -> None:
+        """What stores verdicts begins to stop, which may take a while: an export that hangs meanwhile has had its time then."""
+        self._stopping_since = asyncio.get_running_loop().time()
+
+    def close(self, *, within_s: float | None = None) -> None:
+        """Flush metrics and close all connections; blocks. May be called twice, and where :meth:`running` never ran.
+
+        Metrics that do not get out ``within_s`` seconds are given up on; by default they have the exporter's timeout.
+        """
         if self._closed:
             return
         self._closed = True
         if isinstance(self.recorder, MeterRecorder):
-            self.recorder.close()
+            # A thread that ends with the process: one of the event loop's would be waited for once more.
+            closing = threading.Thread(target=self.recorder.close, name="otel-eval-last-metrics", daemon=True)
+            closing.start()
+            closing.join(within_s)
         for exporter in self._exporters:
             exporter.shutdown()
 
@@ -129,11 +143,19 @@ class Emission:
                 yield outbox
             finally:
                 outbox.stop()
-                await asyncio.wait({task}, timeout=STOP_WITHIN_S)
+                await asyncio.wait({task}, timeout=self._patience(outbox))
+                within_s = None if task.done() else LAST_METRICS_S
                 task.cancel()
-                await asyncio.to_thread(self.close)
+                await asyncio.to_thread(self.close, within_s=within_s)
                 with contextlib.suppress(asyncio.CancelledError):
                     await task
+
+    def _patience(self, outbox: Outbox) -> float:
+        """How long an export that is under way may go on: less by what it took since the server began to stop."""
+        if self._stopping_since is None or outbox.exporting_since is None:
+            return STOP_WITHIN_S
+        hanging_s = asyncio.get_running_loop().time() - max(self._stopping_since, outbox.exporting_since)
+        return max(0.0, STOP_WITHIN_S - hanging_s)
 
     def _recorder(self) -> Recorder:
         target: SignalSettings | None = next((one for one in self._targets if one.signal == "metrics"), None)

@@ -68,6 +68,8 @@ class Outbox:
         self._stopping = asyncio.Event()
         self._failures = 0
         self._unknown: set[str] = set()
+        self.exporting_since: float | None = None
+        """When, by the loop's clock, the export began that is under way; None where none is."""
 
     def wake(self, stored: tuple[Stored, ...] = ()) -> None:
         """There may be something to export."""
@@ -154,7 +156,9 @@ class Outbox:
 
     async def _send(self, exporter: OtlpSignalExporter[Any], entries: Sequence[OutboxEntry]) -> Exported:
         make = self._verdicts.spans if exporter.signal == "traces" else self._verdicts.events
+        self.exporting_since = asyncio.get_running_loop().time()
         exported = await asyncio.to_thread(lambda: exporter.export(make(entries)))
+        self.exporting_since = None
         if exported.answer is Answer.TAKEN and exported.rejected:
             self._recorder.record(
                 "otel_eval.export.rejected",

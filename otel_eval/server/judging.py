@@ -7,7 +7,7 @@
        +-> relay -> forwarder (where forwarding is configured)
 
 Each stage is closed before those that it hands on to: relay, pipeline, dispatcher, judges, outbox, ledger, journal. So what
-is under way ends where it can be kept.
+is under way ends where it can be kept. What hangs has its time side by side: an export, while evaluations have theirs.
 """
 
 from __future__ import annotations
@@ -170,6 +170,7 @@ async def judging(
                 config.storage.retention, ledger=ledger, journal=journal, clock=clock, recorder=recorder
             )
             await stack.enter_async_context(stages.running("retention", retention.run()))
+        stack.callback(emission.stopping)  # an exporter that hangs has its time beside judges that do
         yield Judging(
             journal=journal,
             ledger=ledger,

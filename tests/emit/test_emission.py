@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
+import socket
 import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
 
 import pytest
 
+import otel_eval.emit.emission as emission_module
 from otel_eval.clock import SystemClock
 from otel_eval.emit.emission import Emission, EmissionSettings
 from otel_eval.emit.settings import ExporterSettings
@@ -17,6 +22,8 @@ from otel_eval.testing.interactions import interaction
 from otel_eval.testing.records import evaluation_record
 
 EVENT = "gen_ai.evaluation.result"
+HANGS_S = 20.0
+"""The timeout of an exporter whose endpoint does not answer."""
 
 
 async def test_nothing_is_exported_unless_configured(ledger, guard):
@@ -99,6 +106,36 @@ async def test_a_stop_while_the_endpoint_is_down_is_quick(sink, ledger, guard):
     async with emission.running(ledger, SystemClock()):
         await ledger.finish([evaluation_record(interaction())])
     assert time.monotonic() - started < 5
+    assert await ledger.outbox_size() == 1
+
+
+@contextlib.contextmanager
+def hanging() -> Iterator[str]:
+    """An endpoint that the kernel lets connect, and that nobody answers at."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        host, port = listener.getsockname()
+        yield f"http://{host}:{port}"
+
+
+@pytest.mark.parametrize("protocol", ["grpc", "http/protobuf"])
+async def test_an_exporter_that_hangs_has_its_time_beside_judges_that_do(ledger, guard, monkeypatch, protocol):
+    """It is not waited for once more: nothing is left of what it may take, and metrics do not wait for their whole timeout."""
+    monkeypatch.setattr(emission_module, "LAST_METRICS_S", 0.1)
+    with hanging() as endpoint:
+        exporter = ExporterSettings(endpoint=endpoint, protocol=protocol, timeout_s=HANGS_S)
+        emission = Emission(EmissionSettings(exporter=exporter), guard=guard, environ={})
+        async with emission.running(ledger, SystemClock()) as outbox:
+            await ledger.finish([evaluation_record(interaction())])
+            async with asyncio.timeout(10):
+                while outbox.exporting_since is None:  # noqa: ASYNC110 - nobody tells of it
+                    await asyncio.sleep(0.01)
+            assert emission._patience(outbox) == emission_module.STOP_WITHIN_S, "nobody stops yet"
+            emission.stopping()
+            monkeypatch.setattr(emission_module, "STOP_WITHIN_S", 0.1)
+            await asyncio.sleep(0.2)  # evaluations that run have their time
+            assert emission._patience(outbox) == 0
+            began = time.monotonic()
+        assert time.monotonic() - began < HANGS_S / 2
     assert await ledger.outbox_size() == 1
 
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from otel_eval.redaction.values import looks_random
+from otel_eval.redaction.values import looks_random, says_nothing
 
 _USER = re.compile(  # not the digest of an image: docker://alpine:3.19@sha256:…
     r"(?<![A-Za-z0-9])[A-Za-z][A-Za-z0-9+.-]{1,20}://"
-    r"(?:[^\s/:@?#\"'<>]{0,64}:(?P<password>[^\s/?#\"'<>]{1,200})|(?P<user>[^\s/:@?#\"'<>\[]{16,200}))@(?!sha256:)"
+    r"(?:[^\s/:@?#\"'<>]{0,64}:(?P<password>[^\s/?#\"'<>\[\]]{1,200})|(?P<user>[^\s/:@?#\"'<>\[]{16,200}))@(?!sha256:)"
 )
 _PARAMETER = re.compile(
     r"[?&;](?:[A-Za-z-]{0,16}[_-])?(?P<name>sig(?:nature)?|hmac|key|code|jwt|sas|ticket|auth|jsessionid|phpsessid|assertion)="
-    r"(?P<value>[^\s&;\"'`<>()\[\]{}#]{8,4096})",
+    r"(?P<value>[^\s&;?\"'`<>()\[\]{}#]{8,4096})",
     re.IGNORECASE,
 )
 _SIGNS = frozenset({"sig", "signature", "hmac"})
@@ -39,7 +39,8 @@ def _users(text: str) -> Iterator[tuple[int, int]]:
         return
     for match in _USER.finditer(text):
         if match["password"] is not None:
-            yield match.span("password")
+            if not says_nothing(match["password"]):
+                yield match.span("password")
         elif looks_random(match["user"], _LONG):
             yield match.span("user")
 

@@ -60,7 +60,7 @@ _AFTER_USER = re.compile(
     r"(?:user(?:[ _-]?name)?|login|e-?mail)\s?[:=]\s?[^\s,;]{1,60}[\s,;/|]{1,4}(?:and\s)?(?:the\s|your\s)?\Z",
     re.IGNORECASE,
 )
-_LONGEST_NAME, _FAR_BEFORE, _LEAST_WORD = 100, 600, 4
+_LONGEST_NAME, _FAR_BEFORE, _LEAST_WORD, _LEAST_IN_LIST = 100, 600, 4, 16
 
 
 def may_assign(text: str) -> bool:
@@ -113,7 +113,7 @@ def _secrets_of(text: str, place: int) -> Iterator[tuple[int, int]]:
         return
     if kind == "cookie":
         yield from headers.cookie_values(text, found.start("quoted"))
-    elif (span := _secret_in(text, found, kind, ending.group())) is not None:
+    elif (span := _secret_in(text, found, kind, ending)) is not None:
         yield span
 
 
@@ -131,23 +131,23 @@ def _value_of(text: str, ending: re.Match[str]) -> re.Match[str] | None:
     return None
 
 
-def _secret_in(text: str, found: re.Match[str], kind: Kind, name: str) -> tuple[int, int] | None:
+def _secret_in(text: str, found: re.Match[str], kind: Kind, ending: re.Match[str]) -> tuple[int, int] | None:
     """The span of the secret in what a name is given; None where the value is none."""
-    by = found.groupdict().get("by") or "="
+    by = found["by"] if found.re in (_ASSIGNED, _LISTED) else "="  # of a pair, which says that it is a value
     quoted = found["quoted"] is not None
     start, end = found.span("quoted" if quoted else "bare")
     if kind == "authorization":
         return headers.credentials(text, start, quoted=quoted)
     if quoted:
-        secret = _is_quoted_secret(kind, text[start:end], name, listed=by == ",")
+        secret = _is_quoted_secret(kind, text[start:end], ending.group(), listed=by == ",")
     else:
-        if text[end - 1] == ":" and "\n" in text[found.end("by") : start]:
+        if text[end - 1] == ":" and "\n" in text[ending.end() : start]:
             return None  # the next name
         follows = text[end : end + 1]
         end = start + len(text[start:end].rstrip(_ENDS))
         code = text[end : end + 1] in (",", ")", "]") or follows in ('"', "'", "`")
         if by == ":" and kind == "password" and text[start:end].isalpha():
-            secret = _is_word_for_password(text, start, end, found.end("by"))
+            secret = _is_word_for_password(text, (start, end), ending)
         else:
             secret = _is_bare_secret(kind, text[start:end], by, in_code=code)
     return (start, end) if secret and start < end else None
@@ -157,9 +157,11 @@ def _is_quoted_secret(kind: Kind, value: str, name: str, *, listed: bool) -> boo
     """Whether a value in quotes is a secret: all of it is the value, but two strings in a list may be any two."""
     if says_nothing(value) or (is_prose(value) and not name.lower().endswith("phrase")):
         return False
+    if value[0] in _ENDS:  # the quotation mark closed what the name stands in: input('Password: ');
+        return False
     if kind == "password":
         return not listed or is_mixed(value)
-    return looks_random(value, LEAST_OF_TOKEN if listed else LEAST_OF_KEY)
+    return looks_random(value, _LEAST_IN_LIST if listed else LEAST_OF_KEY)
 
 
 def _is_bare_secret(kind: Kind, value: str, by: str, *, in_code: bool) -> bool:
@@ -176,9 +178,18 @@ def _is_bare_secret(kind: Kind, value: str, by: str, *, in_code: bool) -> bool:
     return is_mixed(value)
 
 
-def _is_word_for_password(text: str, start: int, end: int, after_colon: int) -> bool:
+def _is_word_for_password(text: str, span: tuple[int, int], ending: re.Match[str]) -> bool:
     """Whether a word after ``password:`` is one: it ends the line, or stands among credentials, and is not said of any."""
+    start, end = span
     word = text[start:end]
-    if len(word) < _LEAST_WORD or "\n" in text[after_colon:start] or says_nothing(word) or is_word_of_passwords(word):
+    if (
+        len(word) < _LEAST_WORD
+        or "\n" in text[ending.end() : start]
+        or says_nothing(word)
+        or is_word_of_passwords(word)
+    ):
         return False
-    return _ALONE.match(text, end) is not None or _AFTER_USER.search(text, max(0, start - 120), start) is not None
+    name = ending.start()
+    return (
+        _ALONE.match(text, end) is not None or _AFTER_USER.search(text, max(0, name - _LONGEST_NAME), name) is not None
+    )

@@ -32,12 +32,18 @@ def may_hold_key(text: str) -> bool:
 
 def private_keys(text: str) -> Iterator[tuple[int, int]]:
     """Where private keys stand, from left to right; the line that begins one, spoken of in a sentence, is none."""
-    found = [*_blocks(text), *((head.start(), _after_lines(text, head.end())) for head in _HEAD.finditer(text))]
     taken = 0
-    for start, end in sorted(found, key=lambda span: (span[0], -span[1])):
+    for start, end in sorted([*_blocks(text), *_without_edges(text)], key=lambda span: (span[0], -span[1])):
         if start >= taken:
             yield start, end
             taken = end
+
+
+def _without_edges(text: str) -> Iterator[tuple[int, int]]:
+    position = 0
+    while (head := _HEAD.search(text, position)) is not None:
+        position = _after_lines(text, head.end())
+        yield head.start(), position
 
 
 def _blocks(text: str) -> Iterator[tuple[int, int]]:

@@ -21,7 +21,7 @@ _SCHEME = re.compile(
 _CREDENTIALS = re.compile(r"[^\s\"'`]{4,}")
 _LONG_ALONE, _LONG_IN_LETTERS, _LEAST_IN_QUOTES = 16, 20, 4
 
-_PAIR = re.compile(r"""(?P<name>[\w!#$%&*+.^|~-]{1,64})=(?P<value>[^\s;,"'`]{0,4096})""")
+_PAIR = re.compile(r"""(?P<name>[\w!#$%*+.^|~-]{1,64})=(?P<value>[^\s;,"'`]{0,4096})""")
 _FLAG = re.compile(r"[A-Za-z-]{1,20}(?==|\s*[;\n\"']|\s*\Z)")
 _NEXT = re.compile(r"(?:\s[^;=]{1,40})?;\s{0,5}")  # a date of Expires has spaces
 _ATTRIBUTES = frozenset({"path", "domain", "expires", "max-age", "samesite", "version", "priority", "comment", "size"})

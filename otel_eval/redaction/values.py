@@ -12,7 +12,7 @@ _LONG = 16
 _NOTHING = re.compile(
     r"(?:null|none|nil|true|false)(?:\W.*)?|undefined|empty|unset|unknown|required|optional|string|str|text|bytes|hidden|masked|redacted|n/a"
     r"|yes|no|invalid|missing|expired|password|passwd|passphrase|passcode|secret|token|authorization|api[_-]?key"
-    r"|[\W_x]*|[<({\[].*|\$[A-Za-z_]\w*|\$[({].*|%[({A-Za-z_].*|.*\[redacted.*"
+    r"|[\W_x]*|[\w.-]{0,8}\*{3,}[\w.-]{0,8}|[<({\[].*|\$[A-Za-z_]\w*|\$[({].*|%[({A-Za-z_].*|.*\[redacted.*"
     r"|(?:your|my|some|the|an?|example|placeholder|insert|enter)(?:[-_ ][a-z]+)+",
     re.IGNORECASE | re.DOTALL,
 )
@@ -34,10 +34,13 @@ _SAID_OF_PASSWORDS = frozenset(
     """.split()  # noqa: SIM905 - a list of two hundred strings is not for reading
 )
 _CODE = re.compile(
-    r"&?[A-Za-z_]\w*(?:[.]\w+|->\w+|::\w+)*[(\[].*|(?:[A-Za-z_]+\d{0,2})(?:(?:\.|->|::)[A-Za-z_]+\d{0,2})+", re.DOTALL
+    r"(?:self|cls|this|args|config|settings|options|request|(?:process|os)\.env(?:iron)?)[./][A-Za-z_][\w.]*|&?[A-Za-z_]\w*(?:[.]\w+|->\w+|::\w+)*[(\[].*|(?:[A-Za-z_]+\d{0,2})(?:(?:\.|->|::)[A-Za-z_]+\d{0,2})+",
+    re.DOTALL,
 )
 _VARIABLE = re.compile(
-    r"[A-Za-z]*(?:_[A-Za-z]+)+\d?|[A-Za-z_]*(?:pass|pw|secret|token|key)[A-Za-z_]*\d?", re.IGNORECASE
+    r"[A-Za-z]*(?:_[A-Za-z]+)+(?:\d|_b64|_base64)?|[A-Za-z_]*(?:pass|pw|secret|token|key)[A-Za-z_]*\d?"
+    r"|(?-i:[A-Z][a-z]+\d+[A-Z][A-Za-z]*(?:Key|Token|Secret))",
+    re.IGNORECASE,
 )
 _WORD = re.compile(r"[^\W\d_]+(?:['’/-][^\W\d_]+)*[.,;:!?)]*|\d{1,3}[.,;]?|\(?[a-z]+\)?")
 _STANDARD = re.compile(

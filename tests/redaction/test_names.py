@@ -41,6 +41,16 @@ SECRETS = {
     "short secret": ("client_secret=abc123", f"client_secret={MARK}"),
     "passphrase": ('passphrase: "correct horse battery staple"', f'passphrase: "{MARK}"'),
     "e-mail address": ("password=ann@example.com", f"password={MARK}"),
+    "letters alone, after a colon": ("password: hunter", f"password: {MARK}"),
+    "letters alone, line by line": ("User: bob\nPassword: Swordfish\nHost: db", f"User: bob\nPassword: {MARK}\nHost: db"),
+    "letters alone, on one line": ("User: bob Password: Swordfish Host: db", f"User: bob Password: {MARK} Host: db"),
+    "letters alone, in a sentence": ("login: bob, password: swordfish and be quick", f"login: bob, password: {MARK} and be quick"),
+    "letters alone, at the end": ("Your password: swordfish.", f"Your password: {MARK}."),
+    "said in a sentence": ("The password is hunter2, the API key is ab12cd34.", f"The password is {MARK}, the API key is {MARK}."),
+    "base64": ("password: aHVudGVyMg==", f"password: {MARK}"),
+    "base64 of letters": ("secret: aHVudGVy", f"secret: {MARK}"),
+    "base64 by its name": ("api_key_b64=aHVudGVyaHVudGVy", f"api_key_b64={MARK}"),
+    "Kubernetes": ("data:\n  password: aHVudGVy\n  username: YWRtaW4=", f"data:\n  password: {MARK}\n  username: YWRtaW4="),
     "header in a command": ("curl -H 'X-Api-Key: ab12cd34ef56'", f"curl -H 'X-Api-Key: {MARK}'"),
 }  # fmt: skip
 

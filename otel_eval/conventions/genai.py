@@ -39,6 +39,7 @@ OPERATIONS: dict[str, Kind] = {
             "generate",
             "response",
             "llm_call",
+            "call_llm",  # tRPC-Agent-Go until 0.3
             "llm_request",
             "chat.completions",  # Semantic Kernel for .NET until 1.20
             "text.completions",

@@ -3,8 +3,10 @@
 ``genkit:type`` is the kind of span, ``genkit:metadata:subtype`` that of the action. A flow is a function of the program:
 the topmost one around a model is the invocation, as is a ``generate`` of its own. Each round of tools nests a further
 ``generate`` in the one before, all with the same final output. There is no switch for content; the Google Cloud plugin
-writes ``<redacted>``. Tokens and the model's id stand in the model's output alone.
-Source: @genkit-ai/core and @genkit-ai/ai 1.42.0.
+writes ``<redacted>``. Tokens and the model's id stand in the model's output alone. The text parts of an answer are the
+pieces of a stream: Genkit's own ``text`` joins them without a break. Go writes the input of a ``generate`` when it ends,
+with all that came of it.
+Source: @genkit-ai/core and @genkit-ai/ai 1.42.0; genkit/go 1.4.0.
 """
 
 from __future__ import annotations
@@ -14,15 +16,18 @@ from typing import Any
 from otel_eval.conventions.answers import answer_id, answer_messages, counted
 from otel_eval.conventions.content import Content
 from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind, Missing
+from otel_eval.conventions.languages import is_go
 from otel_eval.conventions.messages import read_messages
 from otel_eval.conventions.parts import result_value
 from otel_eval.conventions.payloads import Payload, input_of, output_of
+from otel_eval.conventions.streaming import joined
 from otel_eval.conventions.trouble import error_in_result, failure_of, is_control_flow, tool_error_of
 from otel_eval.conventions.values import first_text, is_object, plain, text
-from otel_eval.interaction import Failure, JsonValue
+from otel_eval.interaction import Failure, JsonValue, Message
 from otel_eval.signals import Span
 
 SETTING = "enableGoogleCloudTelemetry({disableLoggingInputAndOutput: false})"
+GO_SETTING = "GoogleCloudTelemetryOptions{DisableLoggingInputAndOutput: false}"
 
 KINDS: dict[str, Kind] = {
     "flow": Kind.WORKFLOW,
@@ -80,7 +85,7 @@ def _agent(span: Span, kind: Kind, kind_name: str, content: Content) -> Facts:
         failure=failure_of(span) or _failed(output),
         control_flow=is_control_flow(span),
         marks=content.marks,
-        setting=SETTING,
+        setting=_setting(span),
     )
 
 
@@ -96,8 +101,17 @@ def _output(content: Content) -> Payload:
     if value is MISSING or value is None:
         return Payload()
     if is_object(value) and ("message" in value or "candidates" in value) and "finishReason" in value:
-        return Payload(messages=answer_messages(value) or None)
+        return Payload(messages=_answer(value))
     return output_of(value)
+
+
+def _answer(answer: Any) -> tuple[Message, ...] | None:
+    """The messages of a response, each with its text in one piece."""
+    return tuple(joined(message) for message in answer_messages(answer)) or None
+
+
+def _setting(span: Span) -> str:
+    return GO_SETTING if is_go(span) else SETTING
 
 
 def _failed(output: Any) -> Failure | None:
@@ -117,7 +131,7 @@ def _model(span: Span, content: Content) -> Facts:
     return Facts(
         kind=Kind.MODEL,
         input=(read_messages(request) or None) if is_object(request) else None,
-        output=(answer_messages(answer) or None) if told else None,
+        output=_answer(answer) if told else None,
         model=_name(span),
         response_id=answer_id(told.get("raw")),
         finish_reasons=(reason,) if isinstance(reason, str) and reason else (),
@@ -125,7 +139,7 @@ def _model(span: Span, content: Content) -> Facts:
         failure=failure_of(span),
         control_flow=is_control_flow(span),
         marks=content.marks,
-        setting=SETTING,
+        setting=_setting(span),
     )
 
 
@@ -141,7 +155,7 @@ def _tool(span: Span, content: Content) -> Facts:
         error=tool_error_of(span) or (None if result is MISSING else error_in_result(result)),
         control_flow=is_control_flow(span),
         marks=content.marks,
-        setting=SETTING,
+        setting=_setting(span),
     )
 
 

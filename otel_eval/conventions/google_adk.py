@@ -9,9 +9,14 @@ ADK            spans                                    content
 (schema 1)     ``call_llm`` > ``generate_content``      ``generate_content``
 2.x            ``invoke_workflow`` > ``invoke_agent``   ``gen_ai.input.messages`` and so on: see ``genai.py``; off by default
 (schema 2)     > ``generate_content``, ``execute_tool``
+Go 0.x         ``call_llm``, ``execute_tool x``, each    as 1.0, but that the request has ``content`` for ``contents`` and the
+               below whatever span the program has      response Go's names (``Content``, ``FinishReason``); no agent
+Go 1.x, 2.x    ``invoke_agent`` > ``generate_content``  log records below ``generate_content``, of all roles in
+               > ``execute_tool``                       ``gen_ai.user.message``; tools as 1.0, whatever the switch says
 =============  =======================================  =====================================================================
 
-Source: google-adk 1.2.0, 1.20.0, 2.13.0 (``telemetry/tracing.py``). Where capture is off, ``{}`` stands in the older attributes.
+Source: google-adk 1.2.0, 1.20.0, 2.13.0 (``telemetry/tracing.py``), adk-go 0.2.0, 1.4.0, 2.1.0 (``internal/telemetry``).
+Where capture is off, ``{}`` stands in the older attributes.
 """
 
 from __future__ import annotations
@@ -19,21 +24,33 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from otel_eval.conventions import events
 from otel_eval.conventions.content import Content, usage_of
 from otel_eval.conventions.facts import MISSING, NO_USAGE, Convention, Facts, Kind, Missing
+from otel_eval.conventions.languages import is_go
 from otel_eval.conventions.messages import read_messages
 from otel_eval.conventions.streaming import whole
 from otel_eval.conventions.trouble import error_in_result, failure_of, tool_error_of
-from otel_eval.conventions.values import Undecodable, decode, first_text, is_object, number, plain, text
+from otel_eval.conventions.values import Undecodable, decode, first_number, first_text, is_object, plain, text
+from otel_eval.frozen import changed
 from otel_eval.interaction import Failure, GapKind, JsonValue, Message, TextPart, Usage
-from otel_eval.signals import Span
+from otel_eval.signals import LogRecord, Span
 
 SCOPE = "gcp.vertex.agent"
 SETTING = "ADK_CAPTURE_MESSAGE_CONTENT_IN_SPANS=true"
+GO_SETTING = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true and a LoggerProvider"
+"""Python's takes the names of places; Go's no value but this one, and writes content to log records alone."""
+_OF_GO: dict[str, Kind] = {
+    "invoke_workflow": Kind.WORKFLOW,
+    "invoke_agent": Kind.AGENT,
+    "generate_content": Kind.MODEL,
+}
 HANDOFF = "transfer_to_agent"
 ANSWER = "set_model_response"
 """The tool with which a model hands over structured output where it has other tools as well."""
 
+_UNWRITTEN = "the tool failed, its error's text was not written"
+"""Of an error that Go 0.x wrote as JSON, which leaves out all that it is."""
 _NOTHING = ("<not specified>", "<not serializable>", "N/A")
 _QUOTED = "For context:"
 """So begins a message in the user's name that tells what another agent said and did."""
@@ -66,7 +83,16 @@ def read(span: Span) -> Facts | None:
             marks=content.marks,
             pseudo_tools=(HANDOFF, ANSWER),
         )
-    return None
+    kind = _OF_GO.get(str(attributes.get("gen_ai.operation.name"))) if is_go(span) else None
+    return None if kind is None else Facts(kind=kind, setting=GO_SETTING, pseudo_tools=(HANDOFF, ANSWER))
+
+
+def read_log(record: LogRecord) -> Facts | None:
+    """A message in a log record, unless it quotes another agent."""
+    facts = events.read_log(record) if record.scope.name == SCOPE else None
+    if facts is None or not facts.input:
+        return facts
+    return changed(facts, input=own(facts.input))
 
 
 def own(messages: Sequence[Message] | None) -> tuple[Message, ...] | None:
@@ -91,19 +117,23 @@ def _call(span: Span) -> Facts:
     content = Content.of(span)
     request = _object(content, "input", "gcp.vertex.agent.llm_request")
     response = _object(content, "output", "gcp.vertex.agent.llm_response")
-    said = response.get("content")
+    told = request.get("contents", request.get("content"))
+    said = response.get("content", response.get("Content"))
     output = read_messages([said], "assistant") if is_object(said) else None
+    if response.get("Partial") is True:  # Go 0.x ends the span with the first piece of a stream
+        output = None
+        content.mark("output", GapKind.TRUNCATED)
     usage = usage_of(span.attributes)
     return Facts(
         kind=Kind.MODEL,
         session=text(span.attributes.get("gcp.vertex.agent.session_id")),
-        input=own(read_messages(request["contents"])) if isinstance(request.get("contents"), list) else None,
+        input=own(read_messages(told)) if isinstance(told, list) else None,
         output=output,
         system=_instructions(request.get("config")),
         model=first_text(response, ("model_version", "modelVersion"))
         or first_text(span.attributes, ("gen_ai.request.model",)),
-        finish_reasons=tuple(filter(None, [first_text(response, ("finish_reason", "finishReason"))])),
-        usage=_usage(response.get("usage_metadata")) if usage == NO_USAGE else usage,
+        finish_reasons=tuple(filter(None, [first_text(response, ("finish_reason", "finishReason", "FinishReason"))])),
+        usage=_usage(response.get("usage_metadata", response.get("UsageMetadata"))) if usage == NO_USAGE else usage,
         failure=failure_of(span) or _refused(response, output),
         marks=content.marks,
         setting=SETTING,
@@ -131,19 +161,22 @@ def _instructions(config: Any) -> str | None:
 def _usage(told: Any) -> Usage:
     if not is_object(told):
         return NO_USAGE
-    answer, thoughts = number(told.get("candidates_token_count")), number(told.get("thoughts_token_count"))
+    answer, thoughts = (
+        first_number(told, ("candidates_token_count", "candidatesTokenCount")),
+        first_number(told, ("thoughts_token_count", "thoughtsTokenCount")),
+    )
     return Usage(
-        input_tokens=number(told.get("prompt_token_count")),
+        input_tokens=first_number(told, ("prompt_token_count", "promptTokenCount")),
         output_tokens=answer if thoughts is None else (answer or 0) + thoughts,
-        cache_read_tokens=number(told.get("cached_content_token_count")),
+        cache_read_tokens=first_number(told, ("cached_content_token_count", "cachedContentTokenCount")),
         reasoning_tokens=thoughts,
     )
 
 
 def _refused(response: Mapping[str, Any], output: Sequence[Message] | None) -> Failure | None:
     """A response without content whose ``error_code`` says why there is none."""
-    code = first_text(response, ("error_code", "errorCode"))
-    message = first_text(response, ("error_message", "errorMessage"))
+    code = first_text(response, ("error_code", "errorCode", "ErrorCode"))
+    message = first_text(response, ("error_message", "errorMessage", "ErrorMessage"))
     return Failure(type=code, message=message) if code and not output else None
 
 
@@ -153,7 +186,7 @@ def _tool(span: Span) -> Facts:
     arguments, result = _given(content)
     error = tool_error_of(span)
     if error is None and result is not MISSING:
-        error = error_in_result(result)
+        error = _UNWRITTEN if result == {"error": {}} else error_in_result(result)
     if name == ANSWER and error is None:
         reply = attributes.get("gcp.vertex.agent.tool_call_args", attributes.get("gen_ai.tool.call.arguments"))
         return Facts(
@@ -192,4 +225,6 @@ def _given(content: Content) -> tuple[JsonValue | Missing, JsonValue | Missing]:
     return (MISSING if isinstance(arguments, str) and arguments in _NOTHING else arguments), result
 
 
-CONVENTION = Convention(name="google-adk", read=read, prefixes=("gcp.vertex.agent.",), scopes=(SCOPE,))
+CONVENTION = Convention(
+    name="google-adk", read=read, prefixes=("gcp.vertex.agent.",), scopes=(SCOPE,), read_log=read_log
+)

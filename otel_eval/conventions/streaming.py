@@ -1,11 +1,12 @@
-"""Answers that were streamed: the pieces as they came, as messages of their own, with or without the whole at the end."""
+"""Answers that were streamed: the pieces as they came, as messages or parts of their own, with or without the whole."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from otel_eval.conventions.messages import calls_in
-from otel_eval.interaction import Message
+from otel_eval.interaction import Message, Part, TextPart
 
 
 def whole(messages: Sequence[Message] | None) -> tuple[Message, ...] | None:
@@ -24,3 +25,15 @@ def whole(messages: Sequence[Message] | None) -> tuple[Message, ...] | None:
     if (last.text or "").strip() == said.strip() and asked <= names and (said or asked):
         return (last,)
     return tuple(messages)
+
+
+def joined(message: Message) -> Message:
+    """The message with text parts that follow one another in one, for frameworks that join them without a break."""
+    parts: list[Part] = []
+    for part in message.parts:
+        last = parts[-1] if parts else None
+        if isinstance(part, TextPart) and isinstance(last, TextPart):
+            parts[-1] = replace(last, text=last.text + part.text)
+        else:
+            parts.append(part)
+    return message if len(parts) == len(message.parts) else replace(message, parts=tuple(parts))

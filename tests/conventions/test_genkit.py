@@ -10,8 +10,8 @@ import pytest
 from otel_eval.assemble.assembler import assemble
 from otel_eval.conventions.facts import Facts, Kind
 from otel_eval.conventions.registry import facts_of
-from otel_eval.interaction import GapKind
-from otel_eval.signals import Span, SpanEvent
+from otel_eval.interaction import GapKind, TextPart
+from otel_eval.signals import Resource, Span, SpanEvent
 from otel_eval.testing.spans import span
 
 
@@ -147,3 +147,24 @@ def test_a_structured_answer_is_the_reply() -> None:
     generate = action("util", "generate", {"messages": [user("Where?")]}, answer)
     (found,) = assemble([generate, action("model", "m", parent=generate)])
     assert found.reply == '{"city":"Rome"}'
+
+
+def test_pieces_of_a_stream_are_one_text() -> None:
+    """Go's plugin for Gemini leaves each piece a part of its own; Genkit joins them without a break."""
+    pieces = [{"text": "It is "}, {"text": "paid."}, {"toolRequest": {"name": "find"}}, {"text": "Bye."}]
+    facts = read(action("model", "m", {"messages": []}, {"message": {"role": "model", "content": pieces}}))
+    assert facts is not None
+    (answer,) = facts.output or ()
+    assert [part.text for part in answer.parts if isinstance(part, TextPart)] == ["It is paid.", "Bye."]
+
+
+def test_go_turns_content_on_by_a_name_of_its_own() -> None:
+    """The plugin's option is a field there."""
+    go = Resource({"telemetry.sdk.language": "go"})
+    settings = [
+        facts.setting for facts in (read(action("model", "m", resource=each)) for each in (go, Resource())) if facts
+    ]
+    assert settings == [
+        "GoogleCloudTelemetryOptions{DisableLoggingInputAndOutput: false}",
+        "enableGoogleCloudTelemetry({disableLoggingInputAndOutput: false})",
+    ]

@@ -11,7 +11,7 @@ from otel_eval.assemble.assembler import assemble
 from otel_eval.conventions.facts import MISSING, Facts, Kind
 from otel_eval.conventions.registry import facts_of, note_of
 from otel_eval.interaction import GapKind, Interaction, ToolCallPart, Usage
-from otel_eval.signals import Scope, Span
+from otel_eval.signals import Resource, Scope, Span, SpanEvent
 from otel_eval.testing.spans import log_record, span
 
 ADK = Scope("gcp.vertex.agent", "1.2.0")
@@ -225,3 +225,74 @@ def test_elided_log_records_are_marked() -> None:
     note = note_of(log_record("gen_ai.user.message", span=span(), body={"content": "<elided>"}))
     assert note is not None
     assert [(mark.field, mark.kind) for mark in note.facts.marks] == [("input", GapKind.REDACTED)]
+
+
+GO = Resource({"service.name": "shop", "telemetry.sdk.language": "go"})
+
+
+def test_go_1_takes_no_value_but_true() -> None:
+    """Its switch is Python's by name alone, and content goes to log records."""
+    attributes = {"gen_ai.operation.name": "generate_content", "gen_ai.request.model": "m"}
+    found = facts_of(span("generate_content m", scope=ADK, resource=GO, attributes=attributes))
+    assert found is not None
+    assert found.setting == "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true and a LoggerProvider"
+    elsewhere = facts_of(span("generate_content m", scope=ADK, attributes=attributes))
+    assert elsewhere is not None
+    assert elsewhere.setting == "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=SPAN_AND_EVENT"
+
+
+def test_log_records_that_quote_another_agent() -> None:
+    """After a transfer, what the first agent did is told to the second one in the user's name."""
+    model = adk("generate_content m", None, **{"gen_ai.operation.name": "generate_content"})
+    told = [
+        content("user", "Where is it?"),
+        content("user", "For context:", "[triage] called tool `transfer_to_agent` with parameters: {}"),
+    ]
+    notes = [note_of(log_record("gen_ai.user.message", span=model, body={"content": each})) for each in told]
+    assert [[message.text for message in note.facts.input or ()] for note in notes if note is not None] == [
+        ["Where is it?"],
+        [],
+    ]
+
+
+def test_go_0_names_requests_and_responses_its_own_way() -> None:
+    """``content`` for ``contents``, and a response with the names of Go's fields."""
+    request = json.dumps({"model": "m", "content": json.loads(REQUEST)["contents"], "config": {}})
+    usage = {"promptTokenCount": 7, "candidatesTokenCount": 3, "thoughtsTokenCount": 2, "cachedContentTokenCount": 1}
+    response = {"Content": content("model", "It was sent."), "FinishReason": "STOP", "UsageMetadata": usage}
+    found = facts("call_llm", llm_request=request, llm_response=json.dumps({**response, "Partial": False}))
+    assert found.input is not None
+    assert (found.input[0].text, len(found.input)) == ("Where is order 9?", 3)
+    assert [message.text for message in found.output or ()] == ["It was sent."]
+    assert found.usage == Usage(input_tokens=7, output_tokens=5, cache_read_tokens=1, reasoning_tokens=2)
+    assert found.finish_reasons == ("STOP",)
+
+
+def test_go_0_ends_the_span_with_the_first_piece_of_a_stream() -> None:
+    """The answer is not there whole, and its beginning is no answer."""
+    response = {"Content": content("model", "It was"), "Partial": True}
+    found = facts("call_llm", llm_request=REQUEST, llm_response=json.dumps(response))
+    assert found.output is None
+    assert [(mark.field, mark.kind) for mark in found.marks] == [("output", GapKind.TRUNCATED)]
+
+
+def test_go_0_writes_an_error_as_an_empty_object() -> None:
+    """The tool failed, whatever it said."""
+    found = facts("execute_tool t", tool_call_args='{"a": 1}', tool_response='{"error": {}}')
+    assert found.error == "the tool failed, its error's text was not written"
+
+
+@pytest.mark.parametrize(
+    ("kind", "error"),
+    [
+        ("*errors.errorString", "ticket system down"),
+        ("*fmt.wrapError", "ticket system down"),
+        ("*url.Error", "*url.Error: ticket system down"),
+    ],
+)
+def test_errors_of_go_that_have_no_type(kind: str, error: str) -> None:
+    """What ``errors.New`` and ``fmt.Errorf`` make is named by what it says alone."""
+    raised = SpanEvent("exception", 1, {"exception.type": kind, "exception.message": "ticket system down"})
+    found = facts_of(span("execute_tool t", scope=ADK, status="error", events=(raised,)))
+    assert found is not None
+    assert found.error == error

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import random
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from otel_eval.clock import Clock
 from otel_eval.instruments import NullRecorder, Recorder
 from otel_eval.journal import Encoding, Journal, JournalError, JournalFull, Request, Signal
+from otel_eval.receive.pushback import Pushback
 from otel_eval.receive.refusal import Code, Refused
 from otel_eval.receive.soundness import Checked, check_protobuf
 from otel_eval.receive.soundness_json import check_json
-
-_log = logging.getLogger(__name__)
 
 RETRY_AFTER_S = (1.0, 2.0)
 """Spread, so that senders that were pushed back together do not come back together."""
@@ -57,13 +56,14 @@ class Intake:
         recorder: Recorder | None = None,
         forwarding: bool = False,
         max_in_flight_bytes: int = DEFAULT_MAX_IN_FLIGHT_BYTES,
+        clock: Clock | None = None,
     ) -> None:
         self._journal = journal
         self._recorder = recorder or NullRecorder()
         self._forwarding = forwarding
         self._max_in_flight_bytes = max_in_flight_bytes
         self._in_flight_bytes = 0
-        self._trouble: str | None = None
+        self._pushback = Pushback(clock)
 
     async def accept(self, signal: Signal, encoding: Encoding, body: bytes, transport: str) -> Accepted:
         """Return once the journal holds durably what is sound in the request. Raises :class:`Refused`: nothing is kept.
@@ -108,22 +108,12 @@ class Intake:
         try:
             await self._journal.append(request)
         except JournalFull as error:
-            self._notice(str(error))
+            self._pushback.refused(error)
             raise retryable(Code.FULL, "the journal is full for now") from error
         except JournalError as error:
-            self._notice(str(error))
+            self._pushback.refused(error)
             raise retryable(Code.STORAGE, "the journal cannot be written") from error
-        self._notice(None)
-
-    def _notice(self, trouble: str | None) -> None:
-        """Log when refusing begins and when it ends, never for each request."""
-        if (trouble is None) == (self._trouble is None):
-            return
-        self._trouble = trouble
-        if trouble is None:
-            _log.info("telemetry is taken again")
-        else:
-            _log.warning("telemetry is refused, senders are asked to come back: %s", trouble)
+        self._pushback.taken()
 
     def _accepted(self, signal: Signal, checked: Checked, transport: str) -> Accepted:
         if signal != "metrics":

@@ -133,7 +133,7 @@ async def receiving(
         ready = await stopping.unless_asked(judging.start(directory, journal))
         stack.push_async_callback(judging.stop)
         await stack.enter_async_context(stages.running("the judging process", judging.run(directory, journal)))
-        intake = Intake(journal, recorder=tally, forwarding=config.forward.otlp is not None)
+        intake = Intake(journal, recorder=tally, forwarding=config.forward.otlp is not None, clock=clock)
         addresses = await stack.enter_async_context(listening(config, intake))
         refuse_listeners(ready.destinations, addresses.values())
         stack.enter_context(stages.stopping())

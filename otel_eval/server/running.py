@@ -92,7 +92,9 @@ async def running(
                 watching=watching or Watching(),
             )
         )
-        intake = Intake(behind.journal, recorder=behind.recorder, forwarding=config.forward.otlp is not None)
+        intake = Intake(
+            behind.journal, recorder=behind.recorder, forwarding=config.forward.otlp is not None, clock=clock
+        )
         addresses = await stack.enter_async_context(listening(config, intake))
         refuse_listeners(behind.destinations, addresses.values())
         stack.enter_context(stages.stopping())

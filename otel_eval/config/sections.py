@@ -142,7 +142,7 @@ class Storage(Section):
     """Where the journal is, and the ledger unless `ledger.url` says otherwise. One process holds it."""
 
     directory: Text = "./otel-eval-data"
-    """Made with mode 0700 where there is none. One of our own that others may enter is closed to them; one that holds other
+    """Made with mode 0700 where there is none, and those above it. One of our own that others may enter is closed to them; one that holds other
     files and that others may enter is refused."""
     max_journal_bytes: Annotated[int, whole(MEBIBYTE, 2**50)] = 1024 * MEBIBYTE
     """Acknowledged telemetry not yet put together, or not yet forwarded; above it senders are asked to come back later."""
@@ -171,7 +171,9 @@ class Ledger(Section):
     """Where Interactions and evaluation records are kept."""
 
     url: Annotated[Secret, AfterValidator(_ledger_url)] | None = None
-    """An SQLAlchemy URL; else an SQLite file `ledger.db` in `storage.directory`. A secret, as it may hold a password."""
+    """An SQLAlchemy URL; else an SQLite file `ledger.db` in `storage.directory`. The directory that an SQLite file lies in is
+    made (0700) where there is none, those above it are not: a path that leads through nothing stops the start, as a misspelt
+    one should. A secret, as it may hold a password."""
 
 
 class Completion(Section):

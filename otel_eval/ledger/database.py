@@ -125,14 +125,23 @@ def _begin_sqlite(connection: Connection) -> None:
 
 
 def _prepare_file(path: Path, *, create: bool) -> None:
-    """Make the directory 0700 and the file 0600 where they are not there; SQLite gives its side files the same mode."""
+    """Make the directory 0700 and the file 0600 where they are not there; SQLite gives its side files the same mode.
+
+    No directory above that one: more often than wanted, a path that leads through nothing is misspelt, or its volume is not
+    mounted, and the ledger would be where nobody looks for it.
+    """
     if path.exists():
         return
     if not create:
         raise LedgerNotFound(f"there is no ledger at {path}")
     try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path.parent.mkdir(mode=0o700, exist_ok=True)
         os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+    except FileNotFoundError as error:
+        raise LedgerUnavailable(
+            f"the ledger's file {path} cannot be made: there is no directory {path.parent.parent}. Only the one that the file "
+            f"lies in is made; correct ledger.url, mount what is missing, or make the others"
+        ) from error
     except OSError as error:
         raise LedgerUnavailable(f"the ledger's file cannot be made: {error}") from error
 

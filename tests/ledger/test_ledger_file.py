@@ -7,7 +7,7 @@ import stat
 import pytest
 from sqlalchemy import create_engine, text
 
-from otel_eval.ledger import Ledger, LedgerError, LedgerFormatError, LedgerNotFound
+from otel_eval.ledger import Ledger, LedgerError, LedgerFormatError, LedgerNotFound, LedgerUnavailable
 from otel_eval.ledger.format import FORMAT, migrate
 from otel_eval.ledger.schema import metadata
 from otel_eval.testing.interactions import interaction
@@ -21,6 +21,17 @@ def test_only_the_owner_may_read_it(url, tmp_path):
         modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in (tmp_path / "data").iterdir()}
     assert stat.S_IMODE((tmp_path / "data").stat().st_mode) == 0o700
     assert modes == {"ledger.db": 0o600, "ledger.db-wal": 0o600, "ledger.db-shm": 0o600}
+
+
+def test_a_path_that_leads_through_nothing_is_not_made(tmp_path):
+    """A folder that is misspelt, or whose volume is not mounted: the message says which one is missing, nothing is left behind."""
+    with pytest.raises(
+        LedgerUnavailable, match=r"typo/deep/x\.db cannot be made: there is no directory \S+/typo\. .*ledger\.url"
+    ):
+        Ledger.open(f"sqlite:///{tmp_path}/typo/deep/x.db")
+    assert list(tmp_path.iterdir()) == []
+    with Ledger.open(f"sqlite:///{tmp_path}/one/x.db"):
+        assert stat.S_IMODE((tmp_path / "one").stat().st_mode) == 0o700
 
 
 def test_writes_reach_the_disk(url):

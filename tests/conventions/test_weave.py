@@ -19,7 +19,7 @@ CONVERSATION = Scope("weave.conversation")
 def test_a_runs_own_id_is_no_session(conversation: str, session: str | None) -> None:
     """Without a group the processor for the OpenAI Agents SDK writes the SDK's trace as the conversation."""
     told = {"weave.openai_agents.trace_id": "trace_1", "gen_ai.conversation.id": conversation}
-    frame = span("workflow Agent workflow", attributes=told, scope=AGENTS)
+    frame = span("workflow x", attributes=told | {"weave.openai_agents.task.workflow_name": "x"}, scope=AGENTS)
     named = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "shop"}
     agent = span("invoke_agent shop", attributes=told | named, parent=frame)
     turn = span("shop turn 1", attributes=told | {"weave.openai_agents.turn.agent_name": "shop"}, parent=agent)
@@ -31,6 +31,23 @@ def test_a_runs_own_id_is_no_session(conversation: str, session: str | None) -> 
     model = span("chat m", attributes=told | said, parent=turn)
     (found,) = assemble([frame, agent, turn, model])
     assert (found.agent, found.session, found.asked, found.reply) == ("shop", session, "Where is it?", "Here.")
+
+
+def test_agents_in_a_row_are_one_run() -> None:
+    """The runner's span frames the agents that it went to, one after the other; handing over is no tool call."""
+    frame = span("workflow x", attributes={"weave.openai_agents.task.workflow_name": "x"}, scope=AGENTS)
+    spans = [frame]
+    for at, (name, reply) in enumerate((("triage", None), ("refunds", "Done."))):
+        told = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": name}
+        spans.append(span(name, attributes=told, parent=frame, started_ns=frame.started_ns + at))
+        asked = [message("user", "Refund order 81")]
+        said = message("assistant", reply or {"type": "tool_call", "id": "c1", "name": "transfer_to_refunds"})
+        made = {"gen_ai.operation.name": "chat", "gen_ai.input.messages": json.dumps(asked)}
+        spans.append(span("chat m", attributes=made | {"gen_ai.output.messages": json.dumps([said])}, parent=spans[-1]))
+    over = {"weave.openai_agents.handoff.from_agent": "triage", "weave.openai_agents.handoff.to_agent": "refunds"}
+    spans.append(span("handoff triage -> refunds", attributes=over, parent=spans[1]))
+    found = next(each for each in assemble(spans) if each.parent_id is None)
+    assert (found.agent, found.asked, found.reply, found.tool_calls) == ("triage", "Refund order 81", "Done.", ())
 
 
 @pytest.mark.parametrize(

@@ -82,6 +82,7 @@ SETTINGS: dict[str, str] = {
     "AzureAIOpenTelemetryTracer": "AzureAIOpenTelemetryTracer(enable_content_recording=True)",
     "Agent365Sdk": "AZURE_TRACING_GEN_AI_CONTENT_RECORDING_ENABLED=true",
     "autogen": "",  # AutoGen's own spans never carry content
+    "github.com/cloudwego/eino-ext/callbacks/": "",  # one writes all content, the other none
     "io.opentelemetry.": "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true",  # Java
     "litellm": "litellm.turn_off_message_logging = False",  # but with LITELLM_OTEL_V2, see read
     "semantic_kernel": "SEMANTICKERNEL_EXPERIMENTAL_GENAI_ENABLE_OTEL_DIAGNOSTICS_SENSITIVE=true",

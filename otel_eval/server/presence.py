@@ -20,6 +20,9 @@ LOOK_EVERY_S = 3.0
 LOSS = "what was in there is lost: put a backup in its place, or start from nothing"
 """In the message where data went with the file, and nowhere else: it comes from another process as text alone."""
 
+LOG, INDEX = "-wal", "-shm"
+"""What SQLite keeps beside a file while it is open: what was committed and is not in the file yet, and where it is in there."""
+
 Identity: TypeAlias = "tuple[int, int]"
 """Device and inode: what a file is, whatever its name."""
 
@@ -27,14 +30,19 @@ Identity: TypeAlias = "tuple[int, int]"
 class Presence:
     """The files that these names stand for when this is made: they are to be open by then, and to stay open."""
 
-    def __init__(self, data: Iterable[Path], *, beside: Iterable[Path] = ()) -> None:
-        """Losing one of ``data`` loses what was accepted; losing one of ``beside`` does not."""
-        self._data = _found(data)
-        self._beside = _found(beside)
+    def __init__(self, databases: Iterable[Path], *, beside: Iterable[Path] = ()) -> None:
+        """Losing one of ``databases``, or its write-ahead log, loses what was accepted; losing one of ``beside`` does not."""
+        files = tuple(databases)
+        self._data = _found(files)
+        self._logs = _found(Path(f"{file}{LOG}") for file in files)
+        self._beside = _found([*(Path(f"{file}{INDEX}") for file in files), *beside])
 
     def check(self) -> None:
         """Raises StageDied where a name is gone, or stands for another file now."""
-        lost, others = _gone(self._data), _gone(self._beside)
+        lost = _gone(self._data)
+        told_of = {f"{file}{suffix}" for file in lost for suffix in (LOG, INDEX)}
+        lost += [log for log in _gone(self._logs) if str(log) not in told_of]
+        others = [file for file in _gone(self._beside) if str(file) not in told_of]
         if lost or others:
             names = ", ".join(map(str, lost + others))
             told = f"removed or replaced while the server ran: {names}"

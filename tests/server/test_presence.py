@@ -34,6 +34,7 @@ REMOVALS = {
     "journal": (_remove("journal.db*"), ["journal.db"]),
     "both": (_remove("*.db"), ["journal.db", "ledger.db"]),
     "all": (shutil.rmtree, ["journal.db", "ledger.db", "lock"]),
+    "log of the ledger": (_remove("ledger.db-wal"), ["ledger.db-wal"]),
     "another": (_restore_a_copy, ["ledger.db"]),
 }
 
@@ -77,6 +78,26 @@ async def test_a_lock_that_is_removed_loses_nothing(tmp_path: Path) -> None:
         f"otel-eval: removed or replaced while the server ran: {tmp_path}/data/lock; "
         "what was accepted is kept, start it again\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("gone", "told"),
+    [
+        (["file-shm"], r"file-shm$"),
+        (["file-wal"], rf"ran: \S+file-wal; {LOSS}"),
+        (["file-wal", "file-shm"], rf"ran: \S+file-wal, \S+file-shm; {LOSS}"),
+        (["file", "file-wal", "file-shm", "lock"], rf"ran: \S+/file, \S+/lock; {LOSS}"),
+    ],
+)
+def test_what_lies_beside_a_database_goes_with_it(tmp_path: Path, gone: list[str], told: str) -> None:
+    """It is named where it went alone; the index alone loses nothing, and two that use different ones would damage the file."""
+    for name in ("file", "file-wal", "file-shm", "lock"):
+        (tmp_path / name).touch()
+    presence = Presence([tmp_path / "file"], beside=[tmp_path / "lock"])
+    for name in gone:
+        (tmp_path / name).unlink()
+    with pytest.raises(StageDied, match=told):
+        presence.check()
 
 
 def test_what_cannot_be_told_is_no_removal(tmp_path: Path) -> None:

@@ -84,7 +84,6 @@ SETTINGS: dict[str, str] = {
     "autogen": "",  # AutoGen's own spans never carry content
     "github.com/cloudwego/eino-ext/callbacks/": "",  # one writes all content, the other none
     "io.opentelemetry.": "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true",  # Java
-    "litellm": "litellm.turn_off_message_logging = False",  # but with LITELLM_OTEL_V2, see read
     "semantic_kernel": "SEMANTICKERNEL_EXPERIMENTAL_GENAI_ENABLE_OTEL_DIAGNOSTICS_SENSITIVE=true",
     "opentelemetry.instrumentation.genai": SETTING,
     "opentelemetry.instrumentation.": "TRACELOOP_TRACE_CONTENT=true",
@@ -120,7 +119,7 @@ def read(span: Span) -> Facts | None:
         "output": _output(content),
         "system": content.instructions("gen_ai.system_instructions", "gen_ai.agent.system_instructions"),
         "control_flow": is_control_flow(span),
-        "setting": SETTING if "litellm.call_type" in attributes else _setting_of(span.scope.name),
+        "setting": _setting_of(span.scope.name),
     }
     values |= _tool(span, content) if kind is Kind.TOOL else _model(span, kind)
     if kind is Kind.MODEL and _lost_calls(values["output"], values["finish_reasons"]):

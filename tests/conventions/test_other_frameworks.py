@@ -231,22 +231,6 @@ def test_litellm_writes_a_record_for_each_message() -> None:
     assert [(made.name, made.result) for made in found.tool_calls] == [("t", "sent")]
 
 
-@pytest.mark.parametrize(
-    ("attributes", "setting"),
-    [
-        ({"litellm.call_id": "l1"}, "litellm.turn_off_message_logging = False"),
-        (
-            {"litellm.call_id": "l1", "litellm.call_type": "acompletion"},
-            "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=SPAN_ONLY",
-        ),
-    ],
-)
-def test_litellms_second_callback_has_the_standards_switch(attributes: dict[str, Any], setting: str) -> None:
-    """``LITELLM_OTEL_V2`` captures nothing unless told to; the callback before it captures unless told not to."""
-    called = {"gen_ai.operation.name": "chat", "gen_ai.request.model": "m"}
-    assert facts("chat m", scope="litellm", attributes=called | attributes).setting == setting
-
-
 def test_answers_without_ids_go_to_calls_in_order() -> None:
     """LiteLLM's old attributes keep a tool's answer and neither its id nor the request."""
     root = agent_span(asked=None, reply=None)

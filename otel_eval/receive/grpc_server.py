@@ -23,8 +23,9 @@ from grpc_health.v1 import health, health_pb2, health_pb2_grpc  # type: ignore[i
 from grpc_reflection.v1alpha import reflection  # type: ignore[import-untyped]
 
 from otel_eval.journal import Signal
+from otel_eval.receive.grpc_listening import authorization, bind
 from otel_eval.receive.intake import Accepted, Intake
-from otel_eval.receive.listener import Listener, ReceiverError, endpoint
+from otel_eval.receive.listener import Listener
 from otel_eval.receive.otlp_answers import SERVICES, answer
 from otel_eval.receive.refusal import Code, Refused
 
@@ -78,7 +79,7 @@ class GrpcReceiver:
             (*SERVICES.values(), health.SERVICE_NAME, reflection.SERVICE_NAME),
             server,
         )
-        self._endpoint = self._bind(server)
+        self._endpoint = bind(server, self._listener)
         await server.start()
         self._server = server
         for service in ("", *SERVICES.values()):
@@ -92,6 +93,8 @@ class GrpcReceiver:
         await self._health.enter_graceful_shutdown()
         await server.stop(grace_s)
 
+<<<<<<< HEAD
+=======
     def _bind(self, server: grpc.aio.Server) -> str:
         host, port = self._listener.address()
         wanted = endpoint(host, port)
@@ -106,6 +109,7 @@ class GrpcReceiver:
             raise ReceiverError(f"cannot listen on {wanted} (gRPC): is the address ours, and free?") from error
         return endpoint(host, bound)
 
+>>>>>>> origin/main
     def _export(self, signal: Signal) -> Export:
         async def export(body: bytes, context: Context) -> bytes:
             try:
@@ -118,7 +122,7 @@ class GrpcReceiver:
 
     async def _accept(self, signal: Signal, body: bytes, context: Context) -> Accepted:
         try:
-            self._listener.admit(_authorization(context))
+            self._listener.admit(authorization(context))
             with self._intake.in_flight() as held:
                 held.add(len(body))
                 return await self._intake.accept(signal, "protobuf", body, TRANSPORT)
@@ -158,24 +162,6 @@ def trailers(refused: Refused) -> tuple[tuple[str, bytes], ...]:
         ("grpc-status-details-bin", status.SerializeToString()),
         ("google.rpc.retryinfo-bin", retry.SerializeToString()),
     )
-
-
-def _authorization(context: Context) -> str | None:
-    for key, value in context.invocation_metadata() or ():
-        if key == "authorization":
-            return value if isinstance(value, str) else None
-    return None
-
-
-def _credentials(listener: Listener) -> grpc.ServerCredentials:
-    assert listener.certificate is not None
-    assert listener.key is not None
-    try:
-        pair = (listener.key.read_bytes(), listener.certificate.read_bytes())
-        client_ca = None if listener.client_ca is None else listener.client_ca.read_bytes()
-    except OSError as error:
-        raise ReceiverError(f"{listener.endpoint}: cannot read {error.filename}: {error.strerror}") from error
-    return grpc.ssl_server_credentials([pair], client_ca, require_client_auth=client_ca is not None)
 
 
 def _duration(seconds: float) -> Duration:

@@ -57,7 +57,7 @@ def test_dependencies_point_down_the_pipeline(name: str, path: Path) -> None:
     if stage not in PIPELINE:
         return
     allowed = (STORE,) if stage == STORE else (STORE, *PIPELINE[PIPELINE.index(stage) :])
-    beside = {"experiment", "cli", "testing", "server", "pipeline", "demo"}
+    beside = {"api", "experiment", "cli", "testing", "server", "pipeline", "demo"}
     for module, typing_only in imports(path):
         parts = module.split(".")
         if parts[0] != "otel_eval" or len(parts) < 2 or typing_only:
@@ -69,8 +69,8 @@ def test_dependencies_point_down_the_pipeline(name: str, path: Path) -> None:
 
 @pytest.mark.parametrize(("name", "path"), list(modules()), ids=lambda value: value if isinstance(value, str) else "")
 def test_grpc_and_protobuf_stay_at_the_edges(name: str, path: Path) -> None:
-    """gRPC and protobuf are named in receive/ and emit/ (and in the kit that tests them) alone."""
-    if name.split("/")[0] in ("receive", "emit", "testing"):
+    """gRPC and protobuf are named in receive/, emit/ and api/ (and in the kit that tests them) alone."""
+    if name.split("/")[0] in ("receive", "emit", "api", "testing"):
         return
     found = [
         m for m, _ in imports(path) if m.split(".")[0] in ("grpc", "google") or m.startswith("opentelemetry.proto")

@@ -35,6 +35,8 @@ class Serving(Protocol):
     @property
     def http(self) -> str | None: ...
     @property
+    def api(self) -> str | None: ...
+    @property
     def exports_to(self) -> tuple[str, ...]: ...
 
 
@@ -100,5 +102,6 @@ async def _in_one_process(config: Config, setup: Setup) -> AsyncIterator[Serving
 
 def ready_line(server: Serving) -> str:
     """The one line that says where to send to, and where verdicts go."""
-    listening = [f"{name} {address}" for name, address in (("grpc", server.grpc), ("http", server.http)) if address]
+    addresses = (("grpc", server.grpc), ("http", server.http), ("api", server.api))
+    listening = [f"{name} {address}" for name, address in addresses if address]
     return f"otel-eval is ready: {' '.join(listening)} (pid {os.getpid()})"

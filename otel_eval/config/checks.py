@@ -3,15 +3,17 @@ elsewhere is wrong; what is not of the expected shape is left to the models to c
 
 from __future__ import annotations
 
+import ipaddress
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from otel_eval.config.api import Api
 from otel_eval.config.bindings import KINDS
 from otel_eval.config.errors import Path
 from otel_eval.config.mistakes import close, listed, look_up
 from otel_eval.config.sections import Completion, GrpcListener, HttpListener, Storage
-from otel_eval.config.values import Section
+from otel_eval.config.values import Section, split_address
 from otel_eval.durations import format_duration, parse_duration
 from otel_eval.emit.endpoints import same_listener
 from otel_eval.evaluators.errors import EvaluatorDefinitionError
@@ -31,6 +33,8 @@ class Fault(NamedTuple):
 def check(tree: Any, environ: Mapping[str, str]) -> Iterator[Fault]:
     """Every rule that the tree breaks."""
     yield from _listeners(tree)
+    if api_enabled(tree):
+        yield from _api(tree)
     yield from _destinations(tree, environ)
     yield from _models(tree)
     yield from _roles(tree)
@@ -194,6 +198,45 @@ def _listeners(tree: Any) -> Iterator[Fault]:
         yield Fault(("receivers", "otlp"), "nothing would listen: grpc and http are both disabled")
     if len(addresses) == 2 and same_listener(addresses[1], addresses[:1]):
         yield Fault(("receivers", "otlp", "http", "endpoint"), "the gRPC listener has that address already")
+
+
+def api_enabled(tree: Any) -> bool:
+    """Whether our own service is switched on."""
+    return str(_mapping(tree, "api").get("enabled")).lower() == "true"
+
+
+def _api(tree: Any) -> Iterator[Fault]:
+    """Who may call it is said, and is not whoever may send telemetry."""
+    address = str(_mapping(tree, "api").get("endpoint") or Api.model_fields["endpoint"].default)
+    for protocol, taken in _listening(tree):
+        if same_listener(address, [str(taken)]):
+            yield Fault(("api", "endpoint"), f"the receivers' {protocol} listener has that address already")
+    auth = ("api", "auth")
+    tokens, anonymous = _mapping(tree, *auth, "tokens"), look_up(tree, (*auth, "without_token"))
+    if not tokens and not anonymous:
+        yield Fault(auth, "nobody could call it: give tokens, or without_token: [read, evaluate] for loopback")
+    if anonymous and not _is_loopback(address) and not _mapping(tree, "api", "tls").get("client_ca_file"):
+        message = f"whoever reaches {address} could read conversations: give tokens, or tls.client_ca_file"
+        yield Fault((*auth, "without_token"), message)
+    owners = {
+        secret: f"receivers.otlp.{protocol}.auth.bearer_token has it: who may send may not read"
+        for protocol, _ in _listening(tree)
+        if (secret := look_up(tree, ("receivers", "otlp", protocol, "auth", "bearer_token"))) is not None
+    }
+    for name, entry in tokens.items():
+        secret = entry.get("token") if isinstance(entry, dict) else None
+        if isinstance(secret, str):
+            if secret in owners:
+                yield Fault((*auth, "tokens", name, "token"), f"is no token of its own: {owners[secret]}")
+            owners.setdefault(secret, f"tokens.{name} has it")
+
+
+def _is_loopback(address: str) -> bool:
+    host, _ = split_address(address) or ("", 0)
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 def _destinations(tree: Any, environ: Mapping[str, str]) -> Iterator[Fault]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from otel_eval.config.checks import check
+from otel_eval.config.checks import api_enabled, check
 from otel_eval.config.document import Document, read
 from otel_eval.config.environment import Expansion, expand
 from otel_eval.config.errors import ConfigError, Mistake, Path
@@ -82,11 +82,13 @@ def _unset(document: Document, path: Path, name: str) -> Mistake:
 
 
 def _set_aside(document: Document, expansion: Expansion) -> dict[str, tuple[Mistake, ...]]:
-    """Take out of the tree what nothing uses and cannot be resolved: switched-off evaluators, unused judge models.
+    """Take out of the tree what nothing uses and cannot be resolved: switched-off evaluators, unused judge models, the API.
 
     Returns the models with the mistakes that using one must raise.
     """
     tree, aside = expansion.value, {}
+    if not api_enabled(tree) and _take_unset(expansion, ("api",)):
+        del tree["api"]
     for name, entry in _entries(tree, "evaluators"):
         if entry.get("enabled") in (False, "false") and _take_unset(expansion, ("evaluators", name)):
             del tree["evaluators"][name]

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from pydantic import Field, PrivateAttr
 
+from otel_eval.config.api import Api
 from otel_eval.config.bindings import EvaluatorEntry, Role
 from otel_eval.config.document import Document
 from otel_eval.config.errors import ConfigError, Mistake
@@ -34,6 +35,7 @@ class Config(Section):
     receivers: Receivers = Receivers()
     exporters: Exporters = Exporters()
     forward: Forward = Forward()
+    api: Api = Api()
     server: Server = Server()
     storage: Storage = Storage()
     ledger: Ledger = Ledger()

@@ -18,6 +18,7 @@ from otel_eval.evaluators.from_config import check_schema
 
 _NAMES = {
     "headers": "<header>",
+    "tokens": "<name>",
     "patterns": "<type>",
     "judge_models": "<name>",
     "roles": "<name>",

@@ -23,7 +23,8 @@ from otel_eval.config.values import (
 )
 
 
-def _long_enough(key: SecretStr) -> SecretStr:
+def long_enough(key: SecretStr) -> SecretStr:
+    """Refuse a secret that could be guessed."""
     if len(key.get_secret_value().strip()) < 16:
         raise refuse("a secret of 16 characters or more")
     return key
@@ -162,7 +163,7 @@ class Server(Section):
 class LoopGuard(Section):
     """How the telemetry of our own judges is known when it comes back, so that it is never judged."""
 
-    key: Annotated[SecretText, AfterValidator(_long_enough)] | None = None
+    key: Annotated[SecretText, AfterValidator(long_enough)] | None = None
     """A secret of 16 characters or more, the same for all replicas whose telemetry meets (`"${env:OTEL_EVAL_LOOP_GUARD_KEY}"`).
     Else one is made in `storage.directory`, in the file `loop-guard.key`; its content may be given here."""
 

@@ -64,4 +64,13 @@ evaluators:
 #completion: {settle: 2s, settle_across_processes: 7s, idle: 5m, max_age: 1h, late_window: 15m}
 
 #storage: {directory: ./otel-eval-data}
+
+# Reading the ledger over gRPC, and judging again (otel-eval rerun). Off without this; docs/api.md.
+#api:
+#  enabled: true
+#  endpoint: 127.0.0.1:4319
+#  auth:
+#    tokens:
+#      dashboards: {token: "${env:OTEL_EVAL_READ_TOKEN}", scopes: [read]}
+#      operators: {token: "${env:OTEL_EVAL_API_TOKEN}", scopes: [read, evaluate]}
 """

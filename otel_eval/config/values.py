@@ -161,7 +161,8 @@ HeaderName = Annotated[str, BeforeValidator(_header_name, json_schema_input_type
 """Source: RFC 9110, 5.6.2 (token)."""
 
 
-def _texts(value: Any) -> Any:
+def texts(value: Any) -> Any:
+    """A list, also where one text was given."""
     return [value] if isinstance(value, str) else value
 
 
@@ -171,7 +172,7 @@ def _some(value: tuple[str, ...]) -> tuple[str, ...]:
     return value
 
 
-Texts = Annotated[tuple[Text, ...], BeforeValidator(_texts, json_schema_input_type=str | list[str])]
+Texts = Annotated[tuple[Text, ...], BeforeValidator(texts, json_schema_input_type=str | list[str])]
 """One text, or a list of them."""
 SomeTexts = Annotated[Texts, AfterValidator(_some)]
 """One text, or a list of one or more."""

@@ -6,8 +6,8 @@
        |
        +-> relay -> forwarder (where forwarding is configured)
 
-Each stage is closed before those that it hands on to: relay, pipeline, dispatcher, judges, outbox, ledger, journal. So what
-is under way ends where it can be kept. What hangs has its time side by side: an export, while evaluations have theirs.
+Each stage is closed before those that it hands on to: the API, relay, pipeline, dispatcher, judges, outbox, ledger, journal.
+So what is under way ends where it can be kept. What hangs has its time side by side: an export, while evaluations have theirs.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ from otel_eval.ledger import AsyncLedger
 from otel_eval.loop_guard import LoopGuard
 from otel_eval.pipeline import Pipeline, Relay
 from otel_eval.pipeline.forgetting import Forgotten, Wanted, forget
+from otel_eval.server.api_listening import serving_api
 from otel_eval.server.control import answering
 from otel_eval.server.errors import ServerError
 from otel_eval.server.presence import Presence, kept_in_place
@@ -66,7 +67,8 @@ class Plan:
 class Judging(Generic[C]):
     """All that runs behind the journal. ``destinations``: what is sent to, with the key that says so.
 
-    ``exports_to`` are the endpoints that verdicts go to; none: they stay in the ledger.
+    ``exports_to`` are the endpoints that verdicts go to; none: they stay in the ledger. ``api``: where our own service
+    listens, if it does.
     """
 
     journal: C
@@ -76,6 +78,7 @@ class Judging(Generic[C]):
     recorder: Recorder
     destinations: Mapping[str, str]
     exports_to: tuple[str, ...]
+    api: str | None
 
 
 async def plan(config: Config, *, complete: CompletionFunction | None, environ: Mapping[str, str]) -> Plan:
@@ -96,10 +99,12 @@ async def judging(
     stages: Stages,
     clock: Clock,
     watching: Watching,
+    api_endpoint: str | None = None,
 ) -> AsyncIterator[Judging[C]]:
     """Run everything behind the journal for the block, and close it in good order.
 
-    ``directory`` is ours already, and stock was taken of how the last process that judged there ended. Raises ConfigError, ServerError, JournalError or LedgerError where it cannot start.
+    ``directory`` is ours already, and stock was taken of how the last process that judged there ended. ``api_endpoint``: where
+    an earlier life's API listened. Raises ConfigError, ServerError, JournalError or LedgerError where it cannot start.
     """
     config = plan.config
     guard = await asyncio.to_thread(_guard, config, directory)
@@ -170,6 +175,9 @@ async def judging(
                 config.storage.retention, ledger=ledger, journal=journal, clock=clock, recorder=recorder
             )
             await stack.enter_async_context(stages.running("retention", retention.run()))
+        api = await stack.enter_async_context(
+            serving_api(config.api, ledger=ledger, dispatcher=dispatcher, clock=clock, endpoint=api_endpoint)
+        )
         stack.callback(emission.stopping)  # an exporter that hangs has its time beside judges that do
         yield Judging(
             journal=journal,
@@ -179,6 +187,7 @@ async def judging(
             recorder=recorder,
             destinations=destinations,
             exports_to=emission.endpoints,
+            api=api,
         )
 
 

@@ -83,10 +83,11 @@ async def _judge(begin: Begin, watching: Watching, lifeline: Lifeline, connectio
             stages=stages,
             clock=SystemClock(),
             watching=watching,
+            api_endpoint=go.api,
         ) as behind,
     ):
         stop = _stop(lifeline, behind.recorder)
-        lifeline.send(Ready(behind.destinations, behind.exports_to))
+        lifeline.send(Ready(behind.destinations, behind.exports_to, behind.api))
         os.nice(NICE)
         _collect_rarely()
         async with stages.running("saying that it is alive", _say_alive(lifeline)):

@@ -98,12 +98,15 @@ class Life:
         """Return once it finds nothing wrong with what to run. Raises ServerError, with its words where it had any."""
         await self._expect(Prepared)
 
-    async def ready(self, directory: Path, journal: Journal) -> Ready:
-        """Let it consume the open journal; return once all of it runs. Raises ServerError as :meth:`prepared` does."""
+    async def ready(self, directory: Path, journal: Journal, api: str | None = None) -> Ready:
+        """Let it consume the open journal; return once all of it runs. Raises ServerError as :meth:`prepared` does.
+
+        ``api``: where the API of an earlier life listened.
+        """
         serving = asyncio.create_task(serve_consumer(journal, self._journal), name="otel-eval-consumer")
         serving.add_done_callback(self._served)
         self._tasks.add(serving)
-        self._control.send(Go(directory))
+        self._control.send(Go(directory, api))
         ready = await self._expect(Ready)
         self._is_ready = True
         return ready

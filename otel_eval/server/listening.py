@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 
 from otel_eval.config import Config
-from otel_eval.config.sections import GrpcListener, HttpListener
+from otel_eval.config.sections import GrpcListener, HttpListener, ServerTls
 from otel_eval.receive.intake import Intake
 from otel_eval.receive.listener import Listener
 from otel_eval.receive.receivers import Receivers
@@ -37,12 +38,17 @@ async def listening(config: Config, intake: Intake) -> AsyncIterator[dict[str, s
 
 def listener_of(section: GrpcListener | HttpListener) -> Listener:
     """A listener's settings, as the receivers take them."""
-    tls, token = section.tls, section.auth.bearer_token
+    token = section.auth.bearer_token
+    whole = tls_listener(section.endpoint, section.tls, section.max_message_bytes)
+    return whole if token is None else replace(whole, token=token.get_secret_value())
+
+
+def tls_listener(endpoint: str, tls: ServerTls | None, max_message_bytes: int) -> Listener:
+    """A listener's settings, but for whom it lets in."""
     return Listener(
-        endpoint=section.endpoint,
+        endpoint=endpoint,
         certificate=None if tls is None else Path(tls.cert_file),
         key=None if tls is None else Path(tls.key_file),
         client_ca=None if tls is None or tls.client_ca_file is None else Path(tls.client_ca_file),
-        token=None if token is None else token.get_secret_value(),
-        max_message_bytes=section.max_message_bytes,
+        max_message_bytes=max_message_bytes,
     )

@@ -51,9 +51,10 @@ class Prepared:
 
 @dataclass(frozen=True, slots=True)
 class Go:
-    """The journal in that directory is open."""
+    """The journal in that directory is open. ``api``: where the API of an earlier life listened."""
 
     directory: Path
+    api: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +63,7 @@ class Ready:
 
     destinations: Mapping[str, str]
     exports_to: tuple[str, ...]
+    api: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

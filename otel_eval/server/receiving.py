@@ -39,13 +39,14 @@ class StoppedEarly(SystemExit):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReceivingServer:
-    """A server that runs. ``grpc`` and ``http`` are the addresses that it listens on, None where it does not.
+    """A server that runs. ``grpc``, ``http`` and ``api`` are the addresses that it listens on, None where it does not.
 
     ``exports_to`` are the endpoints that verdicts go to; none: they stay in the ledger.
     """
 
     grpc: str | None
     http: str | None
+    api: str | None
     exports_to: tuple[str, ...]
 
 
@@ -137,4 +138,6 @@ async def receiving(
         addresses = await stack.enter_async_context(listening(config, intake))
         refuse_listeners(ready.destinations, addresses.values())
         stack.enter_context(stages.stopping())
-        yield ReceivingServer(grpc=addresses.get("grpc"), http=addresses.get("http"), exports_to=ready.exports_to)
+        yield ReceivingServer(
+            grpc=addresses.get("grpc"), http=addresses.get("http"), api=ready.api, exports_to=ready.exports_to
+        )

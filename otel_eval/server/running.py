@@ -36,13 +36,14 @@ from otel_eval.server.watching import Watching
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Server:
-    """A server that runs. ``grpc`` and ``http`` are the addresses that it listens on, None where it does not.
+    """A server that runs. ``grpc``, ``http`` and ``api`` are the addresses that it listens on, None where it does not.
 
     ``exports_to`` are the endpoints that verdicts go to; none: they stay in the ledger.
     """
 
     grpc: str | None
     http: str | None
+    api: str | None
     exports_to: tuple[str, ...]
     journal: Journal
     ledger: AsyncLedger
@@ -101,6 +102,7 @@ async def running(
         yield Server(
             grpc=addresses.get("grpc"),
             http=addresses.get("http"),
+            api=behind.api,
             exports_to=behind.exports_to,
             journal=behind.journal,
             ledger=behind.ledger,

@@ -60,6 +60,7 @@ class JudgingProcess:
         self._asked_to_stop = asked_to_stop
         self._life: Life | None = None
         self._restarts = 0
+        self._api: str | None = None  # where callers know it, also where the configuration lets the port be any
         self._cut_short = False
         self._directory: Path | None = None
 
@@ -81,7 +82,9 @@ class JudgingProcess:
         """Return once it consumes the journal in that directory. Raises ServerError."""
         assert self._life is not None
         self._directory = directory
-        return await self._life.ready(directory, journal)
+        ready = await self._life.ready(directory, journal, self._api)
+        self._api = ready.api
+        return ready
 
     async def run(self, directory: Path, journal: Journal) -> None:
         """Keep it alive until cancelled. Raises StageDied where a stage of it broke, and where it dies again and again."""

@@ -52,6 +52,12 @@ class RunningServer:
         """The same over HTTP; ``/v1/traces`` is for the exporter to append."""
         return f"http://{self.server.http}"
 
+    @property
+    def api_endpoint(self) -> str:
+        """``127.0.0.1:<port>`` of the API, which the configuration switches on (``api.enabled``)."""
+        assert self.server.api is not None, "api.enabled is not true"
+        return self.server.api
+
     async def wait_for_interactions(self, count: int = 1, timeout: float = 30) -> list[Interaction]:  # noqa: ASYNC109
         """The Interactions stored so far, once there are that many. Raises TimeoutError."""
         await self._wait(lambda: len(self.interactions) >= count, timeout)
@@ -126,6 +132,7 @@ def _settings(config: Config | Mapping[str, Any] | str | Path, directory: str) -
     given = yaml.safe_load(config) if isinstance(config, str) else config
     defaults = {
         "receivers": {"otlp": {"grpc": {"endpoint": "127.0.0.1:0"}, "http": {"endpoint": "127.0.0.1:0"}}},
+        "api": {"endpoint": "127.0.0.1:0"},
         "storage": {"directory": directory},
         "completion": {"settle": "200ms", "settle_across_processes": "500ms"},
     }

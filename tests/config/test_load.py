@@ -368,9 +368,19 @@ def _uncommented(text: str) -> str:
 def test_the_starter_is_valid_as_it_is_and_with_everything_switched_on() -> None:
     """What `otel-eval init` writes can be started, and its comments can be trusted."""
     assert len(build_evaluators(parse(STARTER, {}))) == 3
-    config = parse(_uncommented(STARTER), {"OPENAI_API_KEY": "k"})
+    tokens = {"OTEL_EVAL_READ_TOKEN": "r" * 16, "OTEL_EVAL_API_TOKEN": "e" * 16}
+    config = parse(_uncommented(STARTER), {"OPENAI_API_KEY": "k", **tokens})
     assert len(build_evaluators(config)) == 7
     assert config.exporters.otlp is not None
+    assert config.api.enabled
+
+
+def test_an_api_that_is_off_needs_no_tokens() -> None:
+    """What nothing uses is not resolved; without a token one may call on loopback, or with a certificate, where that is said."""
+    assert not parse("api: {auth: {tokens: {a: {token: '${env:NOT_SET}', scopes: read}}}}", {}).api.enabled
+    parse("api: {enabled: true, endpoint: 'localhost:1', auth: {without_token: [read, evaluate]}}", {})
+    tls = "tls: {cert_file: c, key_file: k, client_ca_file: ca}"
+    parse(f"api: {{enabled: true, endpoint: '0.0.0.0:1', {tls}, auth: {{without_token: read}}}}", {})
 
 
 def test_the_documented_table_is_the_models() -> None:

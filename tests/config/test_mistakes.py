@@ -37,6 +37,10 @@ def binding(settings: str) -> str:
     return on(f"agents: {{a: {{{settings}}}}}")
 
 
+def api(auth: str, *others: str) -> str:
+    return f"api:\n  {{{', '.join([*others, 'enabled: true', f'auth: {{{auth}}}'])}}}"
+
+
 def model(settings: str) -> str:
     return f"judge_models:\n  default: {{model: openai/gpt-4o-mini, {settings}}}"
 
@@ -44,9 +48,25 @@ def model(settings: str) -> str:
 MISTAKES = [
     # keys
     ("recievers: {}", "1: recievers: unknown key; did you mean 'receivers'? allowed: receivers, exporters, forward, "
-        "server, storage, ledger, loop_guard, completion, dispatch, emit, redaction, judges, judge_models, roles, evaluators"),
+        "api, server, storage, ledger, loop_guard, completion, dispatch, emit, redaction, judges, judge_models, roles, evaluators"),
     (binding("sample_ratio: 1"), f"4: evaluators.e.agents.a.sample_ratio: unknown key; did you mean 'sampling_ratio'? allowed: {BINDING_KEYS}"),
     (on("sampling_ratio: 0.5"), "4: evaluators.e.sampling_ratio: unknown key here: it belongs to an entry of agents or agent_roles"),
+    ("api: {enabled: true}", "1: api.auth: nobody could call it: give tokens, or without_token: [read, evaluate] for loopback"),
+    (api("tokens: {a: {token: hush-hush, scopes: [write]}, b: {token: 0123456789abcdef, scopes: []}}"),
+        "2: api.auth.tokens.a.scopes[0]: found 'write'; allowed: read, evaluate\n"
+        "2: api.auth.tokens.a.token: found text; allowed: a secret of 16 characters or more\n"
+        "2: api.auth.tokens.b.scopes: found a list; allowed: read, evaluate or both: a token without a scope is good for nothing"),
+    (api("tokens: {a: {token: 0123456789abcdef, scopes: read}, b: {token: 0123456789abcdef, scopes: evaluate}}"),
+        "2: api.auth.tokens.b.token: is no token of its own: tokens.a has it"),
+    (api("tokens: {a: {token: 0123456789abcdef, scopes: read}}")
+        + "\nreceivers: {otlp: {http: {auth: {bearer_token: 0123456789abcdef}}}}",
+        "2: api.auth.tokens.a.token: is no token of its own: receivers.otlp.http.auth.bearer_token has it: who may send may not read"),
+    (api("without_token: read", "endpoint: 0.0.0.0:4319"),
+        "2: api.auth.without_token: whoever reaches 0.0.0.0:4319 could read conversations: give tokens, or tls.client_ca_file"),
+    (api("without_token: read", "endpoint: 127.0.0.1:4318"),
+        "2: api.endpoint: the receivers' http listener has that address already"),
+    (api("tokens: {a: {token: '${env:NOT_SET}', scopes: read}}"),
+        "2: api.auth.tokens.a.token: the environment variable NOT_SET is not set (${env:NOT_SET:-default} gives a default)"),
     ("storage: {x: 1}", "1: storage.x: unknown key; allowed: directory, max_journal_bytes, retention"),
     ("storage:\n  directory: a\n  directory: b", "3: storage.directory: the key occurs twice: first in line 2"),
     ("- a list", "1: the file is a mapping of sections; found something else"),

@@ -17,8 +17,10 @@ READY = re.compile(r"grpc (\S+) http (\S+)")
 class ServeProcess:
     """A started server."""
 
-    def __init__(self, process: asyncio.subprocess.Process, grpc: str, http: str) -> None:
+    def __init__(self, process: asyncio.subprocess.Process, grpc: str, http: str, ready: str = "") -> None:
         self.process = process
+        self.ready = ready
+        """The line that it printed first."""
         self.grpc = grpc
         self.http = http
 
@@ -78,7 +80,7 @@ async def start(config: Path, environ: Mapping[str, str] | None = None, *, error
     if found is None:
         await asyncio.wait_for(process.wait(), 30)
     assert found is not None, f"not ready: {line!r}"
-    return ServeProcess(process, found[1], found[2])
+    return ServeProcess(process, found[1], found[2], line)
 
 
 @contextlib.asynccontextmanager

@@ -26,6 +26,7 @@ COMMANDS = {
     "evaluations": Entry("evaluations:evaluations", "Print the evaluation records of a ledger."),
     "gate": Entry("gate:gate", "Turn outcomes into an exit status, for CI and deployments."),
     "show": Entry("show:show", "Show one Interaction with its records, as the judge sees it."),
+    "rerun": Entry("rerun:rerun", "Have a running server judge stored Interactions again."),
     "config": Entry("config:app", "Check a configuration file, or print its JSON schema."),
     "delete": Entry("delete:delete", "Delete what is stored of an Interaction, a session, a user or a time."),
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from typing import Any, TypeAlias
 
 import grpc
@@ -16,6 +17,7 @@ def bind(server: grpc.aio.Server, listener: Listener) -> str:
     """Have the server listen there; the address with the port that was bound. Raises ReceiverError."""
     host, port = listener.address()
     wanted = endpoint(host, port)
+    _refuse_taken(host, port)
     try:
         bound = (
             server.add_secure_port(wanted, _credentials(listener)) if listener.tls else server.add_insecure_port(wanted)
@@ -23,6 +25,27 @@ def bind(server: grpc.aio.Server, listener: Listener) -> str:
     except RuntimeError as error:
         raise ReceiverError(f"cannot listen on {wanted} (gRPC): is the address ours, and free?") from error
     return endpoint(host, bound)
+
+
+def _refuse_taken(host: str, port: int) -> None:
+    """Raises :class:`ReceiverError` where none of the host's addresses can be listened on, with the system's reason.
+
+    gRPC would notice as well, after a line of its own on standard error that only its environment variables keep back.
+    """
+    reason: OSError | None = None
+    try:
+        for family, kind, protocol, _, address in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM):
+            try:
+                with socket.socket(family, kind, protocol) as tried:
+                    tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                    tried.bind(address)
+                    return
+            except OSError as error:
+                reason = error
+    except OSError as error:  # no such host
+        reason = error
+    if reason is not None:
+        raise ReceiverError(f"cannot listen on {endpoint(host, port)} (gRPC): {reason.strerror}") from reason
 
 
 def authorization(context: Context) -> str | None:

@@ -8,7 +8,6 @@ Source: OTLP 1.9, "OTLP/gRPC": partial success, retryable codes, throttling by `
 from __future__ import annotations
 
 import math
-import socket
 from collections.abc import Awaitable, Callable
 from typing import TypeAlias
 
@@ -93,23 +92,6 @@ class GrpcReceiver:
         await self._health.enter_graceful_shutdown()
         await server.stop(grace_s)
 
-<<<<<<< HEAD
-=======
-    def _bind(self, server: grpc.aio.Server) -> str:
-        host, port = self._listener.address()
-        wanted = endpoint(host, port)
-        _refuse_taken(host, port)
-        try:
-            bound = (
-                server.add_secure_port(wanted, _credentials(self._listener))
-                if self._listener.tls
-                else server.add_insecure_port(wanted)
-            )
-        except RuntimeError as error:
-            raise ReceiverError(f"cannot listen on {wanted} (gRPC): is the address ours, and free?") from error
-        return endpoint(host, bound)
-
->>>>>>> origin/main
     def _export(self, signal: Signal) -> Export:
         async def export(body: bytes, context: Context) -> bytes:
             try:
@@ -129,27 +111,6 @@ class GrpcReceiver:
         except Refused as refused:
             self._intake.count_refusal(refused, TRANSPORT)
             raise
-
-
-def _refuse_taken(host: str, port: int) -> None:
-    """Raises :class:`ReceiverError` where none of the host's addresses can be listened on, with the system's reason.
-
-    gRPC would notice as well, after a line of its own on standard error that only its environment variables keep back.
-    """
-    reason: OSError | None = None
-    try:
-        for family, kind, protocol, _, address in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM):
-            try:
-                with socket.socket(family, kind, protocol) as tried:
-                    tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-                    tried.bind(address)
-                    return
-            except OSError as error:
-                reason = error
-    except OSError as error:  # no such host
-        reason = error
-    if reason is not None:
-        raise ReceiverError(f"cannot listen on {endpoint(host, port)} (gRPC): {reason.strerror}") from reason
 
 
 def trailers(refused: Refused) -> tuple[tuple[str, bytes], ...]:

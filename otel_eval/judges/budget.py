@@ -152,6 +152,11 @@ class Budget:
         """Whether there is anything to keep; where not, the store is left alone."""
         return self._settings.daily_budget_usd is not None or self._settings.daily_budget_tokens is not None
 
+    @property
+    def booked(self) -> Spent:
+        """What was booked here since the start, on any day: it grows with every call that is answered."""
+        return self._booked
+
     @contextlib.contextmanager
     def expecting(self, expected: Spent) -> Iterator[None]:
         """Count a call as under way until the block ends."""

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import math
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
-from otel_eval.clock import Clock
+from otel_eval.clock import Clock, sleep_until_set
 from otel_eval.judges.budget import UNBOOKED, Budget, BudgetStore, Spent
 from otel_eval.judges.completion import Complete, ModelAnswer, ModelRequest
 from otel_eval.judges.errors import BudgetSpent, JudgeUnavailable
 from otel_eval.judges.limits import CHARS_PER_TOKEN, ModelLimits, estimated_tokens
-from otel_eval.judges.litellm_client import LitellmModel
+from otel_eval.judges.litellm_client import PATIENCE, LitellmModel
 from otel_eval.judges.prices import known_prices
 from otel_eval.judges.settings import JudgeModelSettings, Prices
 
@@ -24,6 +25,7 @@ class Client:
     """A completion function with what holds for its model. Without limits and budget: a function given by the user.
 
     ``model`` is the litellm model that is asked, ``name`` what the configuration calls it where that is something else.
+    ``longest`` (seconds) is what one call may take, retries included.
     """
 
     model: str
@@ -34,6 +36,7 @@ class Client:
     prices: Prices | None = None
     limits: ModelLimits | None = None
     budget: Budget | None = None
+    longest: float = math.inf
 
     @property
     def known_as(self) -> str:
@@ -45,8 +48,8 @@ class Client:
         """Wait for the call's turn.
 
         Raises BudgetSpent before waiting, and again where it was spent meanwhile; JudgeUnavailable where the budget's
-        store does not answer. Where the calls under way may use up the budget, their end is waited for, and with it the
-        retries and timeouts of each.
+        store does not answer. Where the calls under way may use up the budget, their end is waited for, as long as one may
+        take with its retries, and again that long after each that is booked; then JudgeUnavailable: they get no answer.
         """
         tokens = estimated_tokens(request.system, request.user)
         if self.limits is None or self.budget is None:
@@ -60,15 +63,21 @@ class Client:
                 yield Turn(tokens=tokens, clock=clock, budget=self.budget, prices=self.prices)
 
     async def _check(self, budget: Budget, clock: Clock) -> None:
+        booked, deadline = budget.booked, clock.monotonic() + self.longest
         try:
             while (one_ended := await budget.check(clock.now_ns())) is not None:
-                await one_ended.wait()
-        except BudgetSpent:
+                if budget.booked != booked:
+                    booked, deadline = budget.booked, clock.monotonic() + self.longest
+                elif clock.monotonic() >= deadline:
+                    raise self._unavailable("the calls under way may use up its budget, and none of them is answered")
+                await sleep_until_set(clock, one_ended, deadline)
+        except (BudgetSpent, JudgeUnavailable):
             raise
         except Exception as error:
-            raise JudgeUnavailable(
-                f"{self.known_as}: its budget cannot be read: {error}", model=self.known_as
-            ) from error
+            raise self._unavailable(f"its budget cannot be read: {error}") from error
+
+    def _unavailable(self, reason: str) -> JudgeUnavailable:
+        return JudgeUnavailable(f"{self.known_as}: {reason}", model=self.known_as)
 
     async def aclose(self) -> None:
         """Close what the completion function holds open, once the bills of its calls are stored."""
@@ -118,6 +127,7 @@ def model_client(name: str, settings: JudgeModelSettings, store: BudgetStore) ->
         prices=_expected_prices(settings),
         limits=limits,
         budget=Budget(name, settings, store),
+        longest=(settings.timeout + PATIENCE) * (settings.max_retries + 1),
     )
 
 

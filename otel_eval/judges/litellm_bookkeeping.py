@@ -4,6 +4,7 @@ After each answer litellm works out what it cost, twice, and writes a log entry 
 anybody registered a callback that would take it: 1.2 of the 4.4 ms of CPU that a call costs. Both are methods of the
 call's logging object, and a caller may hand in one of its own, as litellm's router does. Ours does neither: costs by the
 user's prices are worked out here (:mod:`otel_eval.judges.litellm_client`), and what was asked and answered is on the record.
+It also sees a response before litellm reads it, and takes out what would make litellm refuse an answer for its bill.
 
 Where somebody does listen, litellm is left to itself, and not even tried out, since its listeners would hear of a call that
 nobody made; so it is where a trial call shows that this version of it does not take such an object.
@@ -19,6 +20,8 @@ import types
 import uuid
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
+
+from otel_eval.judges.usage import leave_out_what_is_no_count
 
 log = logging.getLogger(__name__)
 
@@ -108,6 +111,11 @@ def _made() -> _Silent:
         def claim_async_success_log(self) -> bool:
             """Somebody else writes the entry."""
             return False
+
+        def post_call(self, original_response: Any, *args: Any, **kwargs: Any) -> None:
+            """Called with the response before litellm reads it."""
+            leave_out_what_is_no_count(original_response)
+            super().post_call(original_response, *args, **kwargs)
 
         async def async_success_handler(self, *args: Any, **kwargs: Any) -> None:
             """Where litellm does not ask the above: nothing is written."""

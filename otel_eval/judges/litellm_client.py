@@ -7,37 +7,25 @@ Retry-After says, where we would rather pause the model (docs/decisions/judge-re
 from __future__ import annotations
 
 import asyncio
-import email.utils
 import math
 import random
-import re
-import time
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from otel_eval.judges import litellm_bookkeeping, litellm_import
 from otel_eval.judges.completion import ModelAnswer, ModelRequest
 from otel_eval.judges.errors import JudgeError, JudgeTimeout, JudgeUnavailable
+from otel_eval.judges.litellm_errors import FormatRefused, Troubles
 from otel_eval.judges.prices import known_prices
 from otel_eval.judges.settings import JudgeModelSettings
+from otel_eval.judges.usage import told
 from otel_eval.outcome import Cause
-from otel_eval.redaction import API_KEY, Redaction, marker
 
 PATIENCE = 20.0
 """Seconds that a call waits for Retry-After itself; where the provider asks for more, the model is paused instead."""
 
 _LONGEST_BACKOFF = 8.0
 _FORMATS = ("json_schema", "json_object", "text")
-_REFUSED_FORMAT = (400, 415, 422)
-_DOWN = (401, 402, 403, 404, 408, 409, 425, 429)
-_FINAL = (401, 402, 403, 404)
-_LONGEST_REASON = 300
-_MOST_TOKENS = 100_000_000
-"""About ten times the largest context window on litellm's list: a larger count is a mistake of whoever counted."""
-_LITELLM_PREFIX = re.compile(r"^(?:litellm\.\w+: )?(?:\w+Error: )?(?:\w+Exception - )?")
-
-SHORTEST_SECRET = 6
-"""A key or header of fewer characters is not looked for in what a provider answers."""
 
 
 class LitellmModel:
@@ -59,13 +47,8 @@ class LitellmModel:
         self._before_retry = before_retry
         self._name = name or settings.model
         self._formats: tuple[str, ...] = _FORMATS if settings.response_format == "auto" else (settings.response_format,)
-        given = {secret for secret in (settings.api_key, *settings.headers.values()) if secret}
-        # The longest first: one may stand in another. Shorter ones are no secrets, and stand in any word.
-        self._secrets = sorted((secret for secret in given if len(secret) >= SHORTEST_SECRET), key=len, reverse=True)
-        self._redaction = Redaction()
+        self._troubles = Troubles(settings, self._name)
         self._answered_at = float("-inf")
-        # Only litellm's own list of prices needs litellm to work out the cost (it knows of cached tokens).
-        self._priced_by_litellm = settings.prices is None and known_prices(settings.model) is not None
 
     async def __call__(self, request: ModelRequest, /) -> ModelAnswer:
         litellm = await litellm_import.imported()
@@ -102,7 +85,7 @@ class LitellmModel:
         for index, name in enumerate(formats):
             try:
                 answer = await self._once(litellm, request, name)
-            except _FormatRefused as refusal:
+            except FormatRefused as refusal:
                 if index + 1 == len(formats):
                     raise JudgeError(str(refusal)) from refusal.__cause__
             else:
@@ -113,16 +96,18 @@ class LitellmModel:
     async def _once(self, litellm: Any, request: ModelRequest, form: str) -> ModelAnswer:
         timeout = self._settings.timeout
         arguments = self._arguments(request, form)
-        arguments |= litellm_bookkeeping.silencing(litellm, arguments, cost=self._priced_by_litellm)
+        # Only prices of litellm's need litellm to work out the cost (it knows of cached tokens).
+        listed = self._settings.prices is None and known_prices(self._settings.model) is not None
+        arguments |= litellm_bookkeeping.silencing(litellm, arguments, cost=listed)
         try:
             # A deadline of ours as well: litellm's bounds the wait for each chunk of a response, not the whole of it.
             async with asyncio.timeout(timeout + 0.5):
                 response = await litellm.acompletion(**arguments)
             return self._answer(response)
         except TimeoutError as error:
-            raise self._down(f"no answer within {timeout:g} s", cause=Cause.JUDGE_TIMEOUT) from error
+            raise self._troubles.timeout() from error
         except Exception as error:
-            raise self._mapped(litellm, error, form) from error
+            raise self._troubles.mapped(litellm, error, form) from error
 
     def _arguments(self, request: ModelRequest, form: str) -> dict[str, Any]:
         settings = self._settings
@@ -147,6 +132,10 @@ class LitellmModel:
             "response_format": _response_format(form, request.schema),
         }
         arguments.update({name: value for name, value in optional.items() if value is not None})
+        if settings.prices is not None:
+            # For callbacks that the user gave litellm. It does not send them, and forgets them after the call.
+            arguments.setdefault("input_cost_per_token", settings.prices.input_per_million / 1_000_000)
+            arguments.setdefault("output_cost_per_token", settings.prices.output_per_million / 1_000_000)
         return arguments
 
     def _answer(self, response: Any) -> ModelAnswer:
@@ -158,8 +147,8 @@ class LitellmModel:
         choice = choices[0] if choices else None
         usage = getattr(response, "usage", None)
         text = "" if choice is None else choice.message.content or ""
-        tokens_in = _told(getattr(usage, "prompt_tokens", None), at_least=1)
-        told_output = _told(getattr(usage, "completion_tokens", None), at_least=1 if text else 0)
+        tokens_in = told(getattr(usage, "prompt_tokens", None), at_least=1)
+        told_output = told(getattr(usage, "completion_tokens", None), at_least=1 if text else 0)
         tokens_out = None if tokens_in is None and told_output == 0 else told_output
         if choice is None and tokens_in is None:
             raise JudgeError("the provider's response has no answer in it")
@@ -174,7 +163,7 @@ class LitellmModel:
         )
 
     def _cost(self, response: Any, tokens_in: int | None, tokens_out: int | None) -> float | None:
-        """By the user's prices; else litellm's sum (it knows of cached tokens) where its list has the model."""
+        """By the user's prices; else litellm's sum (it knows of cached tokens) where it has the model's price."""
         if tokens_in is None or tokens_out is None:
             return None
         if self._settings.prices is not None:
@@ -185,86 +174,11 @@ class LitellmModel:
         cost = getattr(response, "_hidden_params", {}).get("response_cost")
         return float(cost) if cost and 0 < cost < math.inf else listed.cost(tokens_in, tokens_out)
 
-    def _mapped(self, litellm: Any, error: Exception, form: str) -> Exception:
-        if isinstance(error, JudgeError):
-            return error
-        reason = self._reason(error)
-        if isinstance(error, litellm.Timeout):
-            return self._down(f"no answer within {self._settings.timeout:g} s", cause=Cause.JUDGE_TIMEOUT)
-        if isinstance(error, litellm.ContextWindowExceededError | litellm.ContentPolicyViolationError):
-            return JudgeError(reason)
-        status = getattr(error, "status_code", None)
-        # llama-cpp-python's server says 500 of a format that it does not know, and names the field.
-        if status in _REFUSED_FORMAT or (form != "text" and "response_format" in str(error)):
-            return _FormatRefused(reason)
-        if (
-            isinstance(error, litellm.APIConnectionError)
-            or status in _DOWN
-            or (isinstance(status, int) and status >= 500)
-        ):
-            return self._down(
-                reason, retry_after=_retry_after(error), final=status in _FINAL, rate_limited=status == 429
-            )
-        return JudgeError(reason)
-
-    def _down(
-        self,
-        reason: str,
-        *,
-        retry_after: float | None = None,
-        cause: Cause = Cause.JUDGE_UNAVAILABLE,
-        final: bool = False,
-        rate_limited: bool = False,
-    ) -> JudgeUnavailable:
-        return JudgeUnavailable(
-            f"{self._name}: {reason}",
-            model=self._name,
-            retry_after=retry_after,
-            cause=cause,
-            final=final,
-            rate_limited=rate_limited,
-        )
-
-    def _reason(self, error: Exception) -> str:
-        """The first line of what the provider said, without keys: some quote them."""
-        text = _LITELLM_PREFIX.sub("", (str(error).strip() or type(error).__name__).splitlines()[0])
-        status = getattr(error, "status_code", None)
-        text = text if status is None else f"HTTP {status}: {text}"
-        for secret in self._secrets:
-            text = text.replace(secret, marker(API_KEY))
-        return self._redaction.text(text)[:_LONGEST_REASON]
-
-
-class _FormatRefused(Exception):
-    """The server answered 400 or the like: perhaps it does not know the response format."""
-
-
-def _told(count: object, *, at_least: int) -> int | None:
-    """The count, or None where it cannot be what the provider counted."""
-    return count if isinstance(count, int) and at_least <= count <= _MOST_TOKENS else None
-
 
 def _response_format(form: str, schema: Mapping[str, object]) -> dict[str, Any] | None:
     if form == "json_schema":
         return {"type": "json_schema", "json_schema": {"name": "answer", "strict": True, "schema": dict(schema)}}
     return {"type": "json_object"} if form == "json_object" else None
-
-
-def _retry_after(error: Exception) -> float | None:
-    """Seconds from the header, which is a number or an HTTP date (RFC 9110, 10.2.3)."""
-    headers = getattr(getattr(error, "response", None), "headers", None) or {}
-    value = headers.get("retry-after")
-    if value is None:
-        return None
-    try:
-        return max(0.0, float(value))
-    except ValueError:
-        pass
-    try:
-        at = email.utils.parsedate_to_datetime(value)
-    except ValueError:
-        return None
-    return max(0.0, at.timestamp() - time.time())
 
 
 def _delay(error: JudgeUnavailable, tries: int) -> float:

@@ -1,10 +1,16 @@
-"""What models cost, from the list that litellm ships: read as data, since importing litellm takes seconds."""
+"""What models cost: from litellm's prices where it is imported, else from the list that it ships.
+
+The list is read as data, since importing litellm takes seconds. Once it is imported, what the user registered there
+(``litellm.register_model``) counts, too.
+"""
 
 from __future__ import annotations
 
 import functools
 import importlib.util
 import json
+import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,17 +25,30 @@ def price_known(model: str) -> bool:
 
 
 def known_prices(model: str) -> Prices | None:
-    """The list price of a litellm model, with or without its provider's prefix; None where the list has none."""
-    table = _table()
-    for name in (model, model.partition("/")[2]):
-        entry = table.get(name)
-        if entry is not None and "input_cost_per_token" in entry:
-            per_output = entry.get("output_cost_per_token") or 0.0
-            return Prices(
-                input_per_million=float(entry["input_cost_per_token"]) * 1_000_000,
-                output_per_million=float(per_output) * 1_000_000,
-            )
+    """The price of a litellm model, with or without its provider's prefix; None where litellm has none."""
+    for table in (_in_use(), _table()):
+        for name in (model, model.partition("/")[2]):
+            prices = _prices(table.get(name))
+            if prices is not None:
+                return prices
     return None
+
+
+def _prices(entry: object) -> Prices | None:
+    """An entry's prices; None where it has none, or something that is no number."""
+    per_input = entry.get("input_cost_per_token") if isinstance(entry, dict) else None
+    if not isinstance(per_input, int | float):
+        return None
+    per_output = entry.get("output_cost_per_token") if isinstance(entry, dict) else None
+    return Prices(
+        input_per_million=float(per_input) * 1_000_000,
+        output_per_million=float(per_output) * 1_000_000 if isinstance(per_output, int | float) else 0.0,
+    )
+
+
+def _in_use() -> Mapping[str, Any]:
+    """litellm's prices, where somebody imported it: with those that were registered; else nothing."""
+    return getattr(sys.modules.get("litellm"), "model_cost", {})
 
 
 @functools.cache

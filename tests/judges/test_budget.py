@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 import stat
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -189,6 +190,38 @@ async def test_calls_that_waited_do_not_overrun_the_budget_together() -> None:
     ended = await asyncio.wait_for(asyncio.gather(*(call() for _ in range(30)), return_exceptions=True), 5)
     assert (most, answered) == (3, 10)
     assert sum(isinstance(each, BudgetSpent) for each in ended) == 20
+
+
+async def test_calls_that_are_not_answered_do_not_hold_the_others_for_ever() -> None:
+    """Their end is waited for as long as one call may take; then the model is not available."""
+    clock = ManualClock()
+    asked = replace(client(daily_budget_tokens=estimated_tokens(REQUEST.system, REQUEST.user)), longest=100)
+    async with asked.turn(REQUEST, clock):
+        waiting = asyncio.create_task(spend(asked, clock, ModelAnswer(text="")))
+        for seconds in (99, 1):
+            done, _ = await asyncio.wait([waiting], timeout=0.02)
+            assert not done
+            clock.advance(seconds)
+        with pytest.raises(JudgeUnavailable, match="m: the calls under way may use up its budget, and none of them is"):
+            await asyncio.wait_for(waiting, 5)
+
+
+async def test_calls_that_are_answered_are_waited_for_longer() -> None:
+    """The budget comes to its end with each of them, and then says so."""
+    clock = ManualClock()
+    expected = estimated_tokens(REQUEST.system, REQUEST.user)
+    asked = replace(client(daily_budget_tokens=2 * expected), longest=100)
+    async with asked.turn(REQUEST, clock):
+        async with asked.turn(REQUEST, clock) as answered:
+            waiting = asyncio.create_task(spend(asked, clock, ModelAnswer(text="")))
+            await asyncio.wait([waiting], timeout=0.02)
+            clock.advance(99)
+            await answered.book(ModelAnswer(text="", input_tokens=expected, output_tokens=0))
+        await asyncio.wait([waiting], timeout=0.02)
+        clock.advance(99)
+        done, _ = await asyncio.wait([waiting], timeout=0.02)
+        assert not done
+    await asyncio.wait_for(waiting, 5)
 
 
 async def test_a_call_that_waited_past_midnight_has_the_new_days_budget() -> None:

@@ -13,11 +13,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import Any
 
 from otel_eval.conventions.content import Content
-from otel_eval.conventions.facts import Facts, Kind
+from otel_eval.conventions.facts import Facts, Kind, fill
 from otel_eval.conventions.messages import read_message, read_messages
 from otel_eval.conventions.values import containers, is_object, text
 from otel_eval.interaction import Message
@@ -108,22 +107,14 @@ def _mark_hidden(field: str, body: Mapping[str, Any], content: Content) -> None:
 
 
 def follow(first: Facts, second: Facts) -> Facts:
-    """Both, the messages of the second after those of the first. Equal lists (an event sent twice) count once."""
+    """Both: the messages of the second after those of the first, and what the first does not say. Equal lists (an event sent twice) count once."""
 
     def both(a: tuple[Message, ...] | None, b: tuple[Message, ...] | None) -> tuple[Message, ...] | None:
         if a is None or b is None:
             return b if a is None else a
         return a if len(b) > 1 and b == a else a + b
 
-    return replace(
-        first,
-        agent=first.agent or second.agent,
-        input=both(first.input, second.input),
-        output=both(first.output, second.output),
-        system=first.system or second.system,
-        finish_reasons=first.finish_reasons or second.finish_reasons,
-        marks=first.marks + tuple(mark for mark in second.marks if mark not in first.marks),
-    )
+    return fill(first, second, input=both(first.input, second.input), output=both(first.output, second.output))
 
 
 def _details(attributes: Mapping[str, Any], body: Mapping[str, Any]) -> Facts:
@@ -137,8 +128,11 @@ def _details(attributes: Mapping[str, Any], body: Mapping[str, Any]) -> Facts:
     )
 
 
-def _choice(body: Mapping[str, Any]) -> tuple[Message, ...]:
+def _choice(body: Mapping[str, Any]) -> tuple[Message, ...] | None:
+    """The answer. None where the message has neither text nor calls, not even empty ones: so it is without content capture."""
     message = containers(body.get("message", body.get("content")))
+    if is_object(message) and message.keys() <= {"role"}:
+        return None
     if is_object(message) and (
         "role" in message or "content" in message or "parts" in message or "tool_calls" in message
     ):

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from otel_eval.assemble.assembler import assemble
 from otel_eval.conventions.registry import facts_of
+from otel_eval.conventions.spring_ai_content import client_prompt, completion, model_prompt
 from otel_eval.interaction import Interaction
-from otel_eval.signals import Scope, Span, SpanEvent
-from otel_eval.testing.spans import span
+from otel_eval.signals import LogRecord, Scope, Span, SpanEvent
+from otel_eval.testing.spans import log_record, span
 
+BOOT = Scope("org.springframework.boot", "4.0.7")
 QUARKUS = Scope("io.quarkus.opentelemetry")
 RAISED = (
     SpanEvent(name="exception", time_ns=1, attributes={"exception.type": "IOException", "exception.message": "down"}),
@@ -55,6 +59,84 @@ def test_springs_tools_without_content() -> None:
     gap = call.gap("result")
     assert gap is not None
     assert gap.setting == "spring.ai.tools.observations.include-content=true"
+
+
+def said(of: Span, title: str, written: str) -> LogRecord:
+    """What one of Spring's handlers logs."""
+    return log_record("", span=of, body=f"{title}:\n{written}", scope=Scope("org.springframework.ai.observation"))
+
+
+def test_spring_logs_what_was_said() -> None:
+    """A client's prompt tells what was asked and its instructions, its completion the reply, whatever stands in them."""
+    client = spring("chat_client", "spring_ai chat_client", {}, scope=BOOT)
+    model = span("chat gpt", attributes={"gen_ai.operation.name": "chat"}, parent=client)
+    asked, reply = 'Where is "my" order, "81"?\n[now]', 'It is "here", "there".'
+    (found,) = assemble(
+        [client, model],
+        [
+            said(model, "Chat Model Completion", f'["{reply}"]'),
+            said(model, "Chat Model Prompt Content", f'["Be kind.", "{asked}"]'),
+            said(client, "Chat Client Completion", f'["{reply}"]'),
+            said(client, "Chat Client Prompt Content", f'["system":"Be kind.", "user":"{asked}"]'),
+        ],
+    )
+    assert (found.asked, found.reply, found.system) == (asked, reply, "Be kind.")
+
+
+def test_spring_without_a_client() -> None:
+    """A model's prompt of several texts is the wrapping in which the question is; the answer is known."""
+    request = span("POST /chat", scope=BOOT)
+    model = span("chat gpt", attributes={"gen_ai.operation.name": "chat"}, parent=request)
+    (found,) = assemble(
+        [request, model],
+        [
+            said(model, "Chat Model Prompt Content", '["Be kind.", "Where is it?"]'),
+            said(model, "Chat Model Completion", '["Here."]'),
+        ],
+    )
+    assert (found.asked, found.reply) == ('Be kind.", "Where is it?', "Here.")
+
+
+def test_spring_that_logs_nothing() -> None:
+    """The gaps name the properties, also where the model's calls have no attribute of Spring's."""
+    client = spring("chat_client", "spring_ai chat_client", {}, scope=BOOT)
+    (found,) = assemble([client, span("chat gpt", attributes={"gen_ai.operation.name": "chat"}, parent=client)])
+    settings = [gap.setting or "" for gap in found.gaps if gap.field in ("asked", "reply")]
+    assert len(settings) == 2
+    assert all("spring.ai.chat.observations.log-completion=true" in setting for setting in settings)
+
+
+@pytest.mark.parametrize(
+    ("written", "asked", "system", "prompt"),
+    [
+        ('["user":"Hi"]', "Hi", None, None),
+        ('["user":"Hi", "system":"Be kind."]', "Hi", "Be kind.", None),
+        ('["assistant":"Yes?", "user":""]', None, None, None),
+        ("[]", None, None, None),
+        ('["Hi"]', None, None, '["Hi"]'),
+        ("Hi", None, None, "Hi"),
+        (None, None, None, None),
+    ],
+)
+def test_a_clients_prompt(written: str | None, asked: str | None, system: str | None, prompt: str | None) -> None:
+    """Roles come in any order; what has none is a wrapping."""
+    facts = client_prompt(written)
+    assert (facts.asked, facts.system, facts.prompt) == (asked, system, prompt)
+
+
+@pytest.mark.parametrize("written", ["[]", '[""]', "", None])
+def test_spring_had_nothing_to_say(written: str | None) -> None:
+    """A model that calls tools answers nothing."""
+    assert completion(written).output is None
+    assert (model_prompt(written).input, model_prompt(written).prompt) == (None, None)
+
+
+def test_milestones_of_spring_ai_wrote_attributes() -> None:
+    """The texts are written alike, whether logged or not."""
+    client = spring("chat_client", "spring_ai chat_client", {"gen_ai.prompt": '["user":"Hi"]'}, scope=BOOT)
+    attributes = {"gen_ai.operation.name": "chat", "gen_ai.prompt": '["Hi"]', "gen_ai.completion": '["Hello."]'}
+    (found,) = assemble([client, span("chat gpt", attributes=attributes, parent=client)])
+    assert (found.asked, found.reply) == ("Hi", "Hello.")
 
 
 def test_an_ai_services_turn() -> None:

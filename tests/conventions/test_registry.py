@@ -141,6 +141,24 @@ def test_span_events_of_every_generation(events: list[tuple[str, dict[str, str]]
     assert (facts.input[-1].text, facts.output[-1].text) == (asked, said)
 
 
+@pytest.mark.parametrize(
+    ("message", "told"),
+    [
+        ({"role": "assistant"}, False),
+        ({}, False),
+        ({"role": "assistant", "content": ""}, True),
+        ({"content": []}, True),
+    ],
+)
+def test_a_choice_without_a_text_is_unknown_and_one_with_an_empty_text_is_empty(
+    message: dict[str, Any], told: bool
+) -> None:
+    """Without content capture the event is written all the same."""
+    note = note_of(log_record("gen_ai.choice", span=span(), body={"finish_reason": "stop", "message": message}))
+    assert note is not None
+    assert (note.facts.output is not None) is told
+
+
 def test_a_log_record_without_a_span_is_no_evidence() -> None:
     """Records of other kinds, and such as name no span, are passed over."""
     assert note_of(log_record("gen_ai.choice", body={"message": {"content": "x"}})) is None

@@ -103,10 +103,6 @@ class LabelJudge(Evaluator):
         """A copy that asks that function, whatever model it names."""
         return self._copy(complete=function)
 
-    def with_votes(self, votes: int) -> Self:
-        """A copy that asks that often. Raises EvaluatorDefinitionError for an even number."""
-        return self._copy(votes=checked_votes(votes))
-
     def system_message(self) -> str:
         """What the model is told: the system message, then the reply format with the labels."""
         return self._system_message(None)

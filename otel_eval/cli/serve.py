@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import os
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Annotated, Protocol
 
@@ -23,6 +23,7 @@ from otel_eval.server.messages import STOP_SIGNALS, Setup
 from otel_eval.server.presence import LOSS
 from otel_eval.server.receiving import receiving
 from otel_eval.server.stages import StageDied
+from otel_eval.server.stopping import Stopping
 
 CANNOT_START = (ConfigError, ServerError, JournalError, ReceiverError)
 
@@ -65,11 +66,11 @@ def serve(
 
 
 async def _serve(config: Config, setup: Setup) -> None:
-    stopping = asyncio.Event()
+    stopping = Stopping()
     loop = asyncio.get_running_loop()
     for number in STOP_SIGNALS:
-        loop.add_signal_handler(number, stopping.set)
-    async with _started(config, setup, stopping.set) as server:
+        loop.add_signal_handler(number, stopping.signal)
+    async with _started(config, setup, stopping) as server:
         say(ready_line(server), sys.stdout)
         if not server.exports_to:
             say(
@@ -80,11 +81,11 @@ async def _serve(config: Config, setup: Setup) -> None:
     say("stopped; what was accepted is kept", sys.stderr)
 
 
-def _started(config: Config, setup: Setup, stop: Callable[[], None]) -> contextlib.AbstractAsyncContextManager[Serving]:
+def _started(config: Config, setup: Setup, stopping: Stopping) -> contextlib.AbstractAsyncContextManager[Serving]:
     return (
         _in_one_process(config, setup)
         if config.server.processes == 1
-        else receiving(config, setup=setup, asked_to_stop=stop)
+        else receiving(config, setup=setup, stopping=stopping)
     )
 
 

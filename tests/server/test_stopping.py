@@ -12,8 +12,10 @@ from pathlib import Path
 import pytest
 
 from otel_eval.loop_guard import LoopGuard
+from otel_eval.server import stopping as stopping_module
 from otel_eval.server.errors import ServerError
 from otel_eval.server.stages import StageDied, watched
+from otel_eval.server.stopping import StoppedEarly, Stopping
 from otel_eval.server.storage import StorageError, prepare
 from otel_eval.testing.server import running
 from otel_eval.testing.sink import Sink
@@ -74,6 +76,42 @@ async def test_a_stage_that_dies_stops_serve_with_status_1(tmp_path: Path) -> No
     said = await server.errors()
     assert "otel-eval: the pipeline stopped: " in said
     assert "what was accepted is kept" in said.splitlines()[-1]
+
+
+@pytest.mark.parametrize(("apart_s", "times"), [(3600, 0), (0, 2)])
+async def test_signals_that_come_together_are_one(monkeypatch: pytest.MonkeyPatch, apart_s: float, times: int) -> None:
+    """A launcher passes on what a terminal has sent to all; those that come later are impatience, however often."""
+    monkeypatch.setattr(stopping_module, "ONE_STOP_S", apart_s)
+    stopping, impatient = Stopping(), []
+    stopping.when_impatient(lambda: impatient.append(1))
+    stopping.ask()
+    await stopping.wait()
+    for _ in range(3):
+        stopping.signal()
+    assert len(impatient) == times
+
+
+async def test_a_step_of_the_start_ends_where_somebody_says_stop() -> None:
+    """At once, as an exit with status 0, and what was under way is cancelled; one that is done keeps its result."""
+    stopping = Stopping()
+    ended: list[str] = []
+
+    async def hangs() -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.append("cancelled")
+
+    async def done() -> int:
+        return 5
+
+    assert await stopping.unless_asked(done()) == 5
+    for _ in range(2):  # while it runs, and before it begins
+        asyncio.get_running_loop().call_later(0.05, stopping.ask)
+        with pytest.raises(StoppedEarly) as early:
+            await stopping.unless_asked(hangs())
+        assert early.value.code == 0
+    assert ended == ["cancelled"] * 2
 
 
 async def test_the_first_stage_that_dies_is_the_reason() -> None:

@@ -19,7 +19,7 @@ import pytest
 from otel_eval.journal import JournalLocked
 from otel_eval.journal.lock import DirectoryLock
 from otel_eval.ledger import Ledger
-from otel_eval.server.receiving import ONE_STOP_S
+from otel_eval.server.stopping import ONE_STOP_S
 from otel_eval.server.supervision import LATER
 from otel_eval.testing.otlp import otlp_request
 from otel_eval.testing.sink import Sink

@@ -129,8 +129,10 @@ class Accepting:
             if decision.reason not in _JUDGED or planned is None or decision.evaluator in standing:
                 continue
             waiting = self._waiting(decision.evaluator, planned, stored)
-            if planned.inline or nothing_to_ask(planned.evaluator, interaction) is not None:
+            if planned.inline:
                 records.append(await self._execution.inline(planned.evaluator, interaction, waiting))
+            elif (nothing := nothing_to_ask(planned.evaluator, interaction)) is not None:
+                records.append(self._execution.record(planned.evaluator, interaction, waiting, nothing))
             else:
                 queued.append(waiting)
         intake.stored.append(stored)

@@ -5,11 +5,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator
+from typing import Any
 
 import pytest
 
 from otel_eval.config import build_evaluators, build_judges, parse
 from otel_eval.dispatch import Dispatcher
+from otel_eval.evaluators.criterion import JudgeEvaluator
+from otel_eval.evaluators.label_judge import LabelJudge
 from otel_eval.interaction import Gap, GapKind, Interaction
 from otel_eval.judges import JudgeUnavailable, ModelAnswer, ModelRequest
 from otel_eval.ledger import AsyncLedger
@@ -116,3 +119,25 @@ async def test_one_that_waited_in_vain_tells_its_gap(pipeline: Pipeline) -> None
     assert {outcome.cause for outcome in outcomes(again).values()} == {Cause.NOT_CAPTURED}
     assert all(SETTING in outcome.reason for outcome in outcomes(again).values())
     assert {outcome.cause for outcome in outcomes(others).values()} == {Cause.JUDGE_UNAVAILABLE}
+
+
+async def test_it_is_looked_for_once(pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What tells that there is nothing to ask is the outcome itself, and is not worked out again to get it."""
+    looked: list[str] = []
+
+    def counting(kind: type[JudgeEvaluator | LabelJudge]) -> None:
+        lacks = kind.lacks
+
+        def counted(self: Any, one: Interaction) -> Inconclusive | None:
+            looked.append(kind.__name__)
+            return lacks(self, one)
+
+        monkeypatch.setattr(kind, "lacks", counted)
+
+    async with Outage(pipeline).running() as dispatcher:
+        counting(JudgeEvaluator)
+        counting(LabelJudge)
+        await dispatcher.accept([arrived(interaction(trace_id="2" * 32, reply=" "))])
+        records = await pipeline.ended(2)
+    assert sorted(looked) == ["JudgeEvaluator", "LabelJudge"]
+    assert all("no reply" in outcome.reason for outcome in outcomes(records).values())

@@ -1,0 +1,76 @@
+"""LangWatch's SDKs: ``langwatch.span.type``, with ``langwatch.input`` and ``.output`` as ``{"type", "value"}`` in JSON.
+
+Models are written by OpenInference's and others' instrumentations; the SDK's own spans of them have the type ``llm`` and
+their tokens in ``langwatch.metrics``. The trace's metadata stand on its root, a conversation as ``thread_id``.
+Source: langwatch 1.4.0 for Python.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from otel_eval.conventions.answers import counted
+from otel_eval.conventions.content import Content, usage_of
+from otel_eval.conventions.facts import MISSING, NO_USAGE, Convention, Facts, Kind
+from otel_eval.conventions.observed import Observed, facts_of
+from otel_eval.conventions.trouble import failure_of, first_exception_of, is_control_flow
+from otel_eval.conventions.values import decode_leniently, first_text, is_object, text
+from otel_eval.interaction import Usage
+from otel_eval.signals import Span
+
+SETTING = "capture_input=True, capture_output=True"
+
+KINDS: dict[str, Kind] = {
+    "agent": Kind.AGENT,
+    "llm": Kind.MODEL,
+    "tool": Kind.TOOL,
+    "evaluation": Kind.EVALUATOR,
+    **dict.fromkeys(("span", "chain", "workflow", "task", "component", "module"), Kind.WORKFLOW),
+}
+"""All else (retrieval, prompts, guardrails, servers and clients) is no agent's work."""
+
+
+def read(span: Span) -> Facts | None:
+    """What the span says in ``langwatch.*``; None for one that another instrumentation made of its own."""
+    attributes = span.attributes
+    kind_name = text(attributes.get("langwatch.span.type"))
+    if kind_name is None or "openinference.span.kind" in attributes or "gen_ai.operation.name" in attributes:
+        return None
+    kind = KINDS.get(kind_name, Kind.OTHER)
+    content = Content.of(span)
+    failure = None if is_control_flow(span) else failure_of(span)
+    if failure is not None and kind is Kind.TOOL:
+        failure = first_exception_of(span) or failure
+    observed = Observed(
+        kind=kind,
+        name=span.name or None,
+        taken=_value(content.value("input", "langwatch.input", twice=False)),
+        given=_value(content.value("output", "langwatch.output", twice=False)),
+        failure=failure,
+        model=first_text(attributes, ("gen_ai.response.model", "gen_ai.request.model")),
+        usage=_usage(attributes),
+        session=first_text(attributes, ("langwatch.thread.id", "langwatch.session.id")),
+        setting=SETTING,
+    )
+    return facts_of(observed, span, content)
+
+
+def _value(told: Any) -> Any:
+    """What the value's envelope holds: a text, messages, an object, or a list of such envelopes."""
+    if not is_object(told) or set(told) != {"type", "value"}:
+        return told
+    value = told["value"]
+    if told["type"] == "list" and isinstance(value, list):
+        return [_value(item) for item in value]
+    return MISSING if value is None else value
+
+
+def _usage(attributes: Mapping[str, Any]) -> Usage:
+    metrics = decode_leniently(attributes.get("langwatch.metrics"))
+    if is_object(metrics) and is_object(metrics.get("value")):  # as JavaScript writes it
+        metrics = metrics["value"]
+    return counted(metrics) if is_object(metrics) else usage_of(attributes) or NO_USAGE
+
+
+CONVENTION = Convention(name="langwatch", read=read, prefixes=("langwatch.span.type",))

@@ -31,6 +31,7 @@ PLACEHOLDERS = frozenset(
         "<redacted>",
         "<elided>",  # Google ADK logs
         "redacted-by-litellm",
+        "HIDDEN:non-empty",  # Koog
         "Function called with tools",  # OpenLIT until 1.33, whatever was answered to a request with tools
     }
 )
@@ -59,7 +60,7 @@ def is_placeholder(value: object) -> bool:
 
 _LONGEST_PLACEHOLDER = 200
 """With blanks around it. Saves a scan of every longer text."""
-_PLACEHOLDER_START = "[<*_rF \t\r\n"
+_PLACEHOLDER_START = "[<*_rFH \t\r\n"
 """Saves a scan of nearly all others."""
 
 

@@ -7,7 +7,6 @@ Content is on by default; names, ids and arguments of the tools that a model ask
 
 from __future__ import annotations
 
-import ast
 import json
 import re
 from collections.abc import Mapping
@@ -200,8 +199,9 @@ def _is_cut(value: str) -> bool:
 def _said(result: str, content: Content) -> tuple[JsonValue | Missing, str | None]:
     """Result and error, out of the text of a LangChain tool message where it is one."""
     message = _TOOL_MESSAGE.fullmatch(result)
-    if message is not None:
-        value = result_value(ast.literal_eval(message["content"]))
+    said = None if message is None else value_in(message["content"])
+    if message is not None and said is not None:
+        value = result_value(said)
         failed = "status='error'" in message["rest"]
         return (MISSING, str(value)) if failed else (value, error_in_result(value))
     if _is_cut(result) or (result.startswith("content='") and result.endswith(ELLIPSIS)):

@@ -5,12 +5,11 @@ Only what stands at the top level of an object is told apart; a text inside it t
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Iterator
 from typing import Any
 
-from otel_eval.conventions.values import MAX_REPR_CHARS
+from otel_eval.conventions.literals import MAX_REPR_CHARS, literal
 
 _TOKEN = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[\[({]|[\])}]|,|['"]""", re.S)
 _FIELD = re.compile(r"\s*([A-Za-z_]\w*)=")
@@ -43,8 +42,8 @@ def objects_in(text: str, class_name: str) -> list[dict[str, str]]:
 def value_in(text: str) -> Any:
     """The value that a repr is of, if it is made of texts, numbers and containers; else None."""
     try:
-        return ast.literal_eval(text.strip()) if len(text) <= MAX_REPR_CHARS else None
-    except (ValueError, SyntaxError, RecursionError, MemoryError):
+        return literal(text)
+    except ValueError:
         return None
 
 

@@ -5,7 +5,6 @@ Only containers that are known to hold JSON are decoded; a user may type ``{"a":
 
 from __future__ import annotations
 
-import ast
 import json
 import math
 import re
@@ -14,10 +13,8 @@ from typing import Any, TypeGuard
 
 import orjson
 
+from otel_eval.conventions.literals import literal
 from otel_eval.interaction import JsonValue
-
-MAX_REPR_CHARS = 100_000
-"""Longer Python reprs are left as text: parsing them costs more than they tell."""
 
 MAX_DEPTH = 100
 """JSON that is nested deeper than orjson writes (254 levels; it reads 1,024), or deeper than this where orjson does not
@@ -157,11 +154,9 @@ def _repr(value: str) -> Any:
         return _unicode(json.loads(value, strict=False), value)
     except (ValueError, RecursionError):
         pass
-    if len(value) > MAX_REPR_CHARS:
-        return None
     try:
-        parsed = ast.literal_eval(value.strip())
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        parsed = literal(value)
+    except ValueError:
         return None
     parsed = list(parsed) if isinstance(parsed, tuple) else parsed
     return _unicode(parsed, value) if isinstance(parsed, (dict, list)) else None

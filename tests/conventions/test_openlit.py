@@ -144,6 +144,7 @@ def test_a_cut_workflow_is_marked() -> None:
         ("content='{\"a\": 1}' tool_call_id='c1'", {"a": 1}, None),
         ("content='Error: no' name='t' tool_call_id='c1' status='error'", None, "Error: no"),
         ("content = what the text is about", "content = what the text is about", None),
+        ("content='\\\\x' tool_call_id='c1'", "content='\\\\x' tool_call_id='c1'", None),
         ("18C", "18C", None),
     ],
 )

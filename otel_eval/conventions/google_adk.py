@@ -9,13 +9,16 @@ ADK            spans                                    content
 (schema 1)     ``call_llm`` > ``generate_content``      ``generate_content``
 2.x            ``invoke_workflow`` > ``invoke_agent``   ``gen_ai.input.messages`` and so on: see ``genai.py``; off by default
 (schema 2)     > ``generate_content``, ``execute_tool``
+Java 0.x       as 1.0, each in a trace of its own      as 1.0; ``tool_call [x]``, ``tool_response [x]`` repeat what
+                                                        ``call_llm`` says
+Java 1.x       as 1.20 without ``generate_content``     as 1.0
 Go 0.x         ``call_llm``, ``execute_tool x``, each    as 1.0, but that the request has ``content`` for ``contents`` and the
                below whatever span the program has      response Go's names (``Content``, ``FinishReason``); no agent
 Go 1.x, 2.x    ``invoke_agent`` > ``generate_content``  log records below ``generate_content``, of all roles in
                > ``execute_tool``                       ``gen_ai.user.message``; tools as 1.0, whatever the switch says
 =============  =======================================  =====================================================================
 
-Source: google-adk 1.2.0, 1.20.0, 2.13.0 (``telemetry/tracing.py``), adk-go 0.2.0, 1.4.0, 2.1.0 (``internal/telemetry``).
+Source: google-adk 1.2.0, 1.20.0, 2.13.0 (``telemetry/tracing.py``), Java's 0.3.0, 1.0.0, 1.8.0 (``Tracing``), adk-go 0.2.0, 1.4.0, 2.1.0 (``internal/telemetry``).
 Where capture is off, ``{}`` stands in the older attributes.
 """
 
@@ -45,7 +48,8 @@ _OF_GO: dict[str, Kind] = {
     "invoke_agent": Kind.AGENT,
     "generate_content": Kind.MODEL,
 }
-HANDOFF = "transfer_to_agent"
+HANDOFFS = ("transfer_to_agent", "transferToAgent")
+"""Java's until 1.0 had a name in its own spelling."""
 ANSWER = "set_model_response"
 """The tool with which a model hands over structured output where it has other tools as well."""
 
@@ -81,10 +85,10 @@ def read(span: Span) -> Facts | None:
             input=own(content.messages("input", "gen_ai.input.messages")),
             output=whole(content.messages("output", "gen_ai.output.messages", role="assistant")),
             marks=content.marks,
-            pseudo_tools=(HANDOFF, ANSWER),
+            pseudo_tools=(*HANDOFFS, ANSWER),
         )
     kind = _OF_GO.get(str(attributes.get("gen_ai.operation.name"))) if is_go(span) else None
-    return None if kind is None else Facts(kind=kind, setting=GO_SETTING, pseudo_tools=(HANDOFF, ANSWER))
+    return None if kind is None else Facts(kind=kind, setting=GO_SETTING, pseudo_tools=(*HANDOFFS, ANSWER))
 
 
 def read_log(record: LogRecord) -> Facts | None:
@@ -137,7 +141,7 @@ def _call(span: Span) -> Facts:
         failure=failure_of(span) or _refused(response, output),
         marks=content.marks,
         setting=SETTING,
-        pseudo_tools=(HANDOFF, ANSWER),
+        pseudo_tools=(*HANDOFFS, ANSWER),
     )
 
 
@@ -192,9 +196,9 @@ def _tool(span: Span) -> Facts:
         return Facts(
             kind=Kind.STEP, reply=text(reply) if reply not in ("{}", *_NOTHING) else None, pseudo_tools=(ANSWER,)
         )
-    call_id = text(attributes.get("gen_ai.tool.call.id"))
+    call_id = first_text(attributes, ("gen_ai.tool.call.id", "gen_ai.tool_call.id"))  # the latter Java's
     return Facts(
-        kind=Kind.HANDOFF if name == HANDOFF else Kind.TOOL,
+        kind=Kind.HANDOFF if name in HANDOFFS else Kind.TOOL,
         tool=name,
         arguments=arguments,
         result=result,
@@ -203,7 +207,7 @@ def _tool(span: Span) -> Facts:
         failure=None,
         marks=content.marks,
         setting=SETTING if "gcp.vertex.agent.llm_request" in attributes else None,
-        pseudo_tools=(HANDOFF,) if name == HANDOFF else (),
+        pseudo_tools=HANDOFFS if name in HANDOFFS else (),
     )
 
 

@@ -296,3 +296,24 @@ def test_errors_of_go_that_have_no_type(kind: str, error: str) -> None:
     found = facts_of(span("execute_tool t", scope=ADK, status="error", events=(raised,)))
     assert found is not None
     assert found.error == error
+
+
+def test_java_has_a_key_of_its_own_for_the_calls_id() -> None:
+    """The span of a tool is the call that the model's messages hold, once."""
+    attributes = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "get_order", "gen_ai.tool_call.id": "c1"}
+    tool = facts("execute_tool [get_order]", tool_call_args='{"id":9}', tool_response='{"result":"sent"}', **attributes)
+    assert (tool.tool, tool.call_id, tool.arguments, tool.result) == (
+        "get_order",
+        "c1",
+        {"id": 9},
+        {"result": "sent"},
+    )
+
+
+def test_java_0_spelled_the_transfer_its_own_way() -> None:
+    """A handoff is no tool's call."""
+    call = {"functionCall": {"name": "transferToAgent", "args": {"agent_name": "refunds"}}}
+    agent = adk("agent_run [orders]")
+    request = json.dumps({"contents": [content("user", "Pay me back.")]})
+    model = adk("call_llm", agent, llm_request=request, llm_response=json.dumps({"content": content("model", call)}))
+    assert only(agent, model).tool_calls == ()

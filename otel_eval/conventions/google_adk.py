@@ -14,11 +14,13 @@ Java 0.x       as 1.0, each in a trace of its own      as 1.0; ``tool_call [x]``
 Java 1.x       as 1.20 without ``generate_content``     as 1.0
 Go 0.x         ``call_llm``, ``execute_tool x``, each    as 1.0, but that the request has ``content`` for ``contents`` and the
                below whatever span the program has      response Go's names (``Content``, ``FinishReason``); no agent
-Go 1.x, 2.x    ``invoke_agent`` > ``generate_content``  log records below ``generate_content``, of all roles in
-               > ``execute_tool``                       ``gen_ai.user.message``; tools as 1.0, whatever the switch says
+Go 1.0 to 2.1  ``invoke_agent`` > ``generate_content``  log records below ``generate_content``, of all roles in
+(schema 1)     > ``execute_tool``                       ``gen_ai.user.message``; tools as 1.0, whatever the switch says
+Go since       as schema 2 of Python's                  as there; one longer than 60 KiB is left out
 =============  =======================================  =====================================================================
 
-Source: google-adk 1.2.0, 1.20.0, 2.13.0 (``telemetry/tracing.py``), Java's 0.3.0, 1.0.0, 1.8.0 (``Tracing``), adk-go 0.2.0, 1.4.0, 2.1.0 (``internal/telemetry``).
+Source: google-adk 1.2.0, 1.20.0, 2.13.0 (``telemetry/tracing.py``), Java's 0.3.0, 1.0.0, 1.8.0 (``Tracing``),
+adk-go 0.2.0, 1.4.0, 2.1.0 and its main branch (``internal/telemetry``).
 Where capture is off, ``{}`` stands in the older attributes.
 """
 
@@ -30,6 +32,7 @@ from typing import Any
 from otel_eval.conventions import events
 from otel_eval.conventions.content import Content, usage_of
 from otel_eval.conventions.facts import MISSING, NO_USAGE, Convention, Facts, Kind, Missing
+from otel_eval.conventions.genai import finish_reasons_of
 from otel_eval.conventions.languages import is_go
 from otel_eval.conventions.messages import read_messages
 from otel_eval.conventions.streaming import whole
@@ -42,12 +45,7 @@ from otel_eval.signals import LogRecord, Span
 SCOPE = "gcp.vertex.agent"
 SETTING = "ADK_CAPTURE_MESSAGE_CONTENT_IN_SPANS=true"
 GO_SETTING = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true and a LoggerProvider"
-"""Python's takes the names of places; Go's no value but this one, and writes content to log records alone."""
-_OF_GO: dict[str, Kind] = {
-    "invoke_workflow": Kind.WORKFLOW,
-    "invoke_agent": Kind.AGENT,
-    "generate_content": Kind.MODEL,
-}
+"""Python's takes the names of places; Go's first schema no value but this one, and writes content to log records alone."""
 HANDOFFS = ("transfer_to_agent", "transferToAgent")
 """Java's until 1.0 had a name in its own spelling."""
 ANSWER = "set_model_response"
@@ -87,8 +85,18 @@ def read(span: Span) -> Facts | None:
             marks=content.marks,
             pseudo_tools=(*HANDOFFS, ANSWER),
         )
-    kind = _OF_GO.get(str(attributes.get("gen_ai.operation.name"))) if is_go(span) else None
-    return None if kind is None else Facts(kind=kind, setting=GO_SETTING, pseudo_tools=(*HANDOFFS, ANSWER))
+    if (
+        attributes.get("gen_ai.operation.name") == "generate_content"
+        and is_go(span)
+        and not _is_second_schema(attributes)
+    ):
+        return Facts(kind=Kind.MODEL, setting=GO_SETTING, pseudo_tools=(*HANDOFFS, ANSWER))
+    return None
+
+
+def _is_second_schema(attributes: Mapping[str, Any]) -> bool:
+    """Whether Go wrote finish reasons in the standard's words: Gemini's, which the first schema has, are in capitals."""
+    return any(reason.islower() for reason in finish_reasons_of(attributes))
 
 
 def read_log(record: LogRecord) -> Facts | None:

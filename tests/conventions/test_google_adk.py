@@ -230,15 +230,21 @@ def test_elided_log_records_are_marked() -> None:
 GO = Resource({"service.name": "shop", "telemetry.sdk.language": "go"})
 
 
-def test_go_1_takes_no_value_but_true() -> None:
-    """Its switch is Python's by name alone, and content goes to log records."""
-    attributes = {"gen_ai.operation.name": "generate_content", "gen_ai.request.model": "m"}
-    found = facts_of(span("generate_content m", scope=ADK, resource=GO, attributes=attributes))
+@pytest.mark.parametrize(
+    ("resource", "reason", "setting"),
+    [
+        (GO, "STOP", "true and a LoggerProvider"),
+        (GO, "", "true and a LoggerProvider"),
+        (GO, "stop", "SPAN_AND_EVENT"),
+        (Resource(), "stop", "SPAN_AND_EVENT"),
+    ],
+)
+def test_the_switch_of_go(resource: Resource, reason: str, setting: str) -> None:
+    """With the first schema it takes no value but true, and content goes to log records; with the second it is Python's."""
+    attributes = {"gen_ai.operation.name": "generate_content", "gen_ai.response.finish_reasons": [reason]}
+    found = facts_of(span("generate_content m", scope=ADK, resource=resource, attributes=attributes))
     assert found is not None
-    assert found.setting == "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true and a LoggerProvider"
-    elsewhere = facts_of(span("generate_content m", scope=ADK, attributes=attributes))
-    assert elsewhere is not None
-    assert elsewhere.setting == "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=SPAN_AND_EVENT"
+    assert found.setting == "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=" + setting
 
 
 def test_log_records_that_quote_another_agent() -> None:

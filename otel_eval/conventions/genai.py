@@ -91,6 +91,7 @@ SETTINGS: dict[str, str] = {
     "weave.openai_agents": "RunConfig(trace_include_sensitive_data=True)",
     "weave.": "start_conversation(include_content=True)",
     "openlit": "openlit.init(capture_message_content=True)",
+    "@openlit/": "Openlit.init({captureMessageContent: true})",
     "@traceloop/": "traceContent: true",
     "@opentelemetry/instrumentation-openai": "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true",
     "@elastic/opentelemetry-instrumentation-openai": "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true",
@@ -101,6 +102,8 @@ SETTINGS: dict[str, str] = {
 
 _AGENT_SPAN = "invoke_agent "
 _ASKS_FOR_TOOLS = frozenset({"tool_call", "tool_calls", "tool_use", "function_call"})
+_UNTOLD = frozenset({"completed"})
+"""The status of OpenAI's Responses API: it is the same whether the model answered or asked for tools."""
 
 
 def read(span: Span) -> Facts | None:
@@ -193,11 +196,14 @@ def _output(content: Content) -> tuple[Message, ...] | None:
 
 
 def _lost_calls(output: tuple[Message, ...] | None, reasons: tuple[str, ...]) -> bool:
-    """Whether the model asked for tools, and all that was written of it is an empty text (LangChain.js, LlamaIndex.TS)."""
+    """Whether the model asked for tools, and all that was written of it is an empty text (LangChain.js, LlamaIndex.TS).
+
+    Or no text, where it may have asked for tools (OpenLIT for JavaScript).
+    """
     return (
-        bool(output)
+        output is not None
         and bool(reasons)
-        and set(reasons) <= _ASKS_FOR_TOOLS
+        and set(reasons) <= _ASKS_FOR_TOOLS | _UNTOLD
         and not any(message.text or calls_in(message) for message in output or ())
     )
 

@@ -76,6 +76,8 @@ def asked_tools(attributes: Mapping[str, Any]) -> tuple[Message, ...] | None:
     arguments = _objects(raw) if raw is not None else []
     if not names or (ids and len(ids) != len(names)):
         return None
+    if not ids and raw is None and attributes.get("openai.api.type") == "responses":
+        return None  # the names of all tools that there were (JavaScript 1.15)
     known = len(arguments) == len(names)
     parts: tuple[Part, ...] = tuple(
         ToolCallPart(name=name, arguments=arguments[index] if known else None, call_id=ids[index] if ids else None)

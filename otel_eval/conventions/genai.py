@@ -83,6 +83,7 @@ SETTINGS: dict[str, str] = {
     "Agent365Sdk": "AZURE_TRACING_GEN_AI_CONTENT_RECORDING_ENABLED=true",
     "autogen": "",  # AutoGen's own spans never carry content
     "github.com/cloudwego/eino-ext/callbacks/": "",  # one writes all content, the other none
+    "pkg/rules/": "",  # LoongSuite for Go: always on
     "io.opentelemetry.": "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true",  # Java
     "semantic_kernel": "SEMANTICKERNEL_EXPERIMENTAL_GENAI_ENABLE_OTEL_DIAGNOSTICS_SENSITIVE=true",
     "opentelemetry.instrumentation.genai": SETTING,

@@ -43,6 +43,11 @@ OPERATIONS: dict[str, Kind] = {
             "llm_request",
             "chat.completions",  # Semantic Kernel for .NET until 1.20
             "text.completions",
+            "acompletion",  # LiteLLM's call types, where its callback writes over a span of the program's
+            "atext_completion",
+            "responses",
+            "aresponses",
+            "anthropic_messages",
         ),
         Kind.MODEL,
     ),
@@ -60,7 +65,17 @@ OPERATIONS: dict[str, Kind] = {
     ),
     **dict.fromkeys(("evaluation", "experiment"), Kind.EVALUATOR),
     **dict.fromkeys(
-        ("create_agent", "embeddings", "embedding", "retrieval", "vector_db_retrieve", "rerank", "model_chunk"),
+        (
+            "create_agent",
+            "embeddings",
+            "embedding",
+            "aembedding",
+            "retrieval",
+            "vector_db_retrieve",
+            "rerank",
+            "arerank",
+            "model_chunk",
+        ),
         Kind.OTHER,
     ),
 }
@@ -101,6 +116,8 @@ SETTINGS: dict[str, str] = {
 }
 """What turns the content on, by the beginning of the scope's name; the first that fits. Empty: nothing does."""
 
+TOOL_CLASSES = frozenset({"DynamicStructuredTool", "DynamicTool", "StructuredTool"})
+"""LangChain.js's classes, which OpenLIT for JavaScript writes in place of its tools' names."""
 _AGENT_SPAN = "invoke_agent "
 _ASKS_FOR_TOOLS = frozenset({"tool_call", "tool_calls", "tool_use", "function_call"})
 _UNTOLD = frozenset({"completed"})
@@ -262,6 +279,8 @@ def _tool(span: Span, content: Content) -> dict[str, Any]:
     name = text(attributes.get("gen_ai.tool.name")) or span.name.removeprefix("execute_tool ").removeprefix(
         "tools/call "
     )
+    if name in TOOL_CLASSES:
+        name = ""
     call_id = first_text(attributes, ("gen_ai.tool.call.id", "gen_ai.tool.call_id"))
     result = content.result("result", "gen_ai.tool.call.result")
     error = tool_error_of(span)

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from otel_eval.assemble.assembler import assemble
+from otel_eval.conventions.facts import Kind
 from otel_eval.conventions.litellm import FIRST_SETTING
 from otel_eval.conventions.registry import facts_of
 from otel_eval.signals import Scope, Span
@@ -61,6 +62,14 @@ def test_a_call_written_by_two_callbacks_is_one() -> None:
     spans = [called("chat m", **CHAT, **SECOND, **said), called("litellm_request", **PHOENIX, **phoenix)]
     (found,) = assemble([spans[0], replace(spans[1], trace_id="e" * 32)])
     assert (found.asked, found.reply, len(found.model_calls)) == ("Where is it?", "Here.", 1)
+
+
+def test_what_its_callback_writes_over_an_agents_span_leaves_it_the_agents() -> None:
+    """LiteLLM writes onto the span that it finds: the operation is then its call type, the agent's name stays."""
+    over = {"gen_ai.operation.name": "acompletion", "gen_ai.agent.name": "shop", "litellm.call_id": "l1"}
+    found = facts_of(span("invoke_agent shop", attributes=over))
+    assert found is not None
+    assert (found.kind, found.agent) == (Kind.AGENT, "shop")
 
 
 def test_a_guardrails_span_is_no_agents_work() -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, NoReturn, TypeAlias
 
@@ -65,7 +65,7 @@ STOP_S = 2.0
 """How long calls may take that run when the server stops."""
 
 Answer: TypeAlias = Callable[[Message, Context], Awaitable[Message]]
-Stream: TypeAlias = Callable[[Message, Context], AsyncIterator[Message]]
+Stream: TypeAlias = Callable[[Message, Context], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,12 +139,12 @@ class ApiServer:
         return handle
 
     def _stream(self, scope: Scope, call: Any) -> Stream:
-        async def handle(request: Message, context: Context) -> AsyncIterator[Message]:
+        async def handle(request: Message, context: Context) -> None:
             try:
                 with self._admitted(context, scope) as caller:
                     async with contextlib.aclosing(call(self._service, request, caller)) as messages:
                         async for message in messages:
-                            yield message
+                            await context.write(message)  # returns once the caller has room for it
             except (CallFailed, LedgerError) as error:
                 await _refuse(error, context)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping, Sequence
+from typing import Any, TypeVar
 
 from otel_eval.clock import Clock
 from otel_eval.config.model import Config
@@ -26,6 +26,8 @@ from otel_eval.ledger import AsyncLedger, Batch, LedgerError, WaitingEvaluation
 from otel_eval.loop_guard import LoopGuard
 
 log = logging.getLogger("otel_eval.dispatch")
+
+T = TypeVar("T")
 
 
 class Dispatcher:
@@ -122,15 +124,8 @@ class Dispatcher:
         come back as they were stored. ``aliases`` maps ids that were handed out before to those that they mean now.
         Cancelling does not undo it. Raises LedgerUnavailable, and then nothing was stored.
         """
-        task = asyncio.create_task(self._accept(tuple(completed), dict(aliases or {})))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-        try:
-            await asyncio.wait({task})  # which leaves it alone when this is cancelled, and lets us hear of its end
-        except asyncio.CancelledError:
-            task.add_done_callback(_tell_what_nobody_awaits)
-            raise
-        return task.result()
+        storing = self._accept(tuple(completed), dict(aliases or {}))
+        return await self._to_its_end(storing, _tell_what_nobody_awaits)
 
     async def rerun(self, interaction_id: str, evaluators: Collection[str] | None = None) -> tuple[str, ...]:
         """Judge a stored Interaction once more (origin rerun, attempt +1), by these evaluators or by all that there are.
@@ -144,7 +139,13 @@ class Dispatcher:
     async def rerun_all(
         self, interaction_ids: Collection[str], evaluators: Collection[str]
     ) -> tuple[WaitingEvaluation, ...]:
-        """:meth:`rerun` for many, in one transaction: all are queued, or none. What waits already is not queued twice."""
+        """:meth:`rerun` for many, in one transaction: all are queued, or none. What waits already is not queued twice.
+
+        Cancelling does not undo it.
+        """
+        return await self._to_its_end(self._rerun(tuple(interaction_ids), tuple(evaluators)), _leave_it)
+
+    async def _rerun(self, interaction_ids: Sequence[str], evaluators: Sequence[str]) -> tuple[WaitingEvaluation, ...]:
         chosen = {name: self._planned[name] for name in evaluators}
         standings = await self._ledger.standings(interaction_ids)
         waiting = tuple(
@@ -155,6 +156,18 @@ class Dispatcher:
         await self._ledger.commit(Batch(waiting=waiting))
         self._workers.add(waiting)
         return waiting
+
+    async def _to_its_end(self, work: Coroutine[Any, Any, T], unheard: Callable[[asyncio.Task[T]], None]) -> T:
+        """Its result; it goes on where this is cancelled, and ``unheard`` is called when it has ended."""
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        try:
+            await asyncio.wait({task})  # which leaves it alone when this is cancelled, and lets us hear of its end
+        except asyncio.CancelledError:
+            task.add_done_callback(unheard)
+            raise
+        return task.result()
 
     async def _accept(self, completed: tuple[Completed, ...], aliases: dict[str, str]) -> tuple[Accepted, ...]:
         ids = {each.interaction.id for each in completed}
@@ -199,6 +212,12 @@ class Dispatcher:
     def _leave(self, ids: Collection[str]) -> None:
         for name in ids:
             self._entering.pop(name).set()
+
+
+def _leave_it(asking: asyncio.Task[Any]) -> None:
+    """Whoever asked went away: what became of it is in the ledger."""
+    if not asking.cancelled():
+        asking.exception()
 
 
 def _tell_what_nobody_awaits(storing: asyncio.Task[Any]) -> None:

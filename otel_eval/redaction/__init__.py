@@ -4,7 +4,10 @@
 |---|---|
 | `redacting` | :class:`Redaction`: texts, JSON values and whole Interactions |
 | `patterns` | what secrets and personal data look like, in the order in which they are looked for |
-| `names` | what is a secret for the name that it stands under |
+| `keys`, `blocks` | keys and tokens by their shape, private keys in PEM |
+| `names`, `values` | what a name promises of its value, and what a value looks like |
+| `assignments`, `places` | secrets in texts by their names, and where a name's value stands |
+| `headers`, `addresses` | credentials and cookies; what stands before a host and in parameters |
 | `numbers` | payment cards and IBANs |
 | `hidden` | secrets behind escapes, over lines, in base64 and in hex |
 | `markers` | what stands where something was redacted, ours and other tools' |

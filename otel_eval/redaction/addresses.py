@@ -1,4 +1,7 @@
-"""Secrets in addresses: what stands before the host, and parameters that sign a request or open a session."""
+"""Secrets in addresses: what stands before the host, and parameters that sign a request or open a session.
+
+Commands take the first of them beside the address, too: ``curl -u bob:hunter2 https://…``.
+"""
 
 from __future__ import annotations
 
@@ -16,13 +19,16 @@ _PARAMETER = re.compile(
     r"(?P<value>[^\s&;?\"'`<>()\[\]{}#]{8,4096})",
     re.IGNORECASE,
 )
+_OF_CURL = re.compile(
+    r"""\bcurl\b[^\n]{0,500}?\s(?:-u|--user)[ =]?["']?[^\s:"'0-9][^\s:"']{0,63}:(?P<password>[^\s"']{1,200})"""
+)
 _SIGNS = frozenset({"sig", "signature", "hmac"})
 _LONG = 16
 
 
 def may_hold_secret(text: str) -> bool:
     """Whether an address with one may stand in the text; never False where :func:`in_addresses` finds something."""
-    return "://" in text or ("=" in text and ("?" in text or "&" in text or ";" in text))
+    return "://" in text or "curl" in text or ("=" in text and ("?" in text or "&" in text or ";" in text))
 
 
 def in_addresses(text: str) -> Iterator[tuple[int, int]]:
@@ -35,6 +41,8 @@ def in_addresses(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _users(text: str) -> Iterator[tuple[int, int]]:
+    if "curl" in text:
+        yield from (match.span("password") for match in _OF_CURL.finditer(text) if not says_nothing(match["password"]))
     if "@" not in text or "://" not in text:
         return
     for match in _USER.finditer(text):

@@ -2,8 +2,7 @@
 
 What looks like nothing by itself is a secret there, and its whole value goes. The same names stand before prose ("password:
 please choose one"), placeholders and code (``token=settings.TOKEN``), which stay: the less the place says (a colon without
-quotes), the more the value must look like a secret. Names and values also come as pairs: ``{"name": "password", "value":
-"..."}``, ``<add key="password" value="..."/>``, ``["Authorization", "..."]``.
+quotes), the more the value must look like a secret.
 """
 
 from __future__ import annotations
@@ -13,6 +12,7 @@ from collections.abc import Iterator
 
 from otel_eval.redaction import headers
 from otel_eval.redaction.names import ENDING, HINTS, Kind, kind_of_ending
+from otel_eval.redaction.places import Found, Place, value_of
 from otel_eval.redaction.values import (
     LEAST_OF_KEY,
     LEAST_OF_TOKEN,
@@ -26,30 +26,8 @@ from otel_eval.redaction.values import (
     says_nothing,
 )
 
-_VALUE = (
-    r"""(?:(?P<quote>["'`])(?P<quoted>(?:\\.|(?!(?P=quote))[^\\\n]){1,1000})(?P=quote)"""
-    # A separator ends a value where another assignment or nothing follows it; what closes or ends a sentence is no part.
-    r"""|(?P<bare>(?:(?![&;,]\s?[\w.-]{1,40}\s?[=:]|[;,](?:\s|\Z))[^\s"'`]){1,1000}))"""
-)
-_NAME = re.compile(ENDING, re.IGNORECASE)
-_ASSIGNED = re.compile(
-    rf"""(?:["'`]\]?|\*\*)?\s{{0,5}}(?P<by>=>|:=|[:=]|(?<=\s)(?:is|was)(?=\s))(?:\*\*)?\s{{0,5}}{_VALUE}""",
-    re.IGNORECASE,
-)
+_ENDING = re.compile(ENDING, re.IGNORECASE)
 _COOKIES = re.compile(r"""["'`]?\s{0,5}[:=]\s{0,5}\[?\s{0,5}["'`]?(?=[^\s"'`;=]{1,64}=)""")
-_PAIRED = re.compile(
-    rf"""["'`]?\s{{0,5}},?\s{{0,12}}["'`]?val(?:ue)?["'`]?\s{{0,5}}(?P<by>[:=])\s{{0,5}}{_VALUE}""", re.IGNORECASE
-)
-_LISTED = re.compile(rf"""["']\s{{0,5}}(?P<by>,)\s{{0,12}}(?=["']){_VALUE}""")
-_NAMES_IT = re.compile(
-    r"""(?:\A|[^A-Za-z])(?:name|key|header|field)["'`]?\s{0,5}[:=]\s{0,5}["'`]?[\w .-]{0,40}\Z""", re.IGNORECASE
-)
-_LISTS_IT = re.compile(r"""[\[(]\s{0,5}["'][\w .-]{0,40}\Z""")
-_VALUE_BEFORE = re.compile(
-    r"""val(?:ue)?["']?\s{0,5}[:=]\s{0,5}(?P<quote>["'])(?P<quoted>(?:\\.|(?!(?P=quote))[^\\\n]){1,400})(?P=quote)"""
-    r"""\s{0,5},?\s{0,12}["']?(?:name|key|header|field)["']?\s{0,5}[:=]\s{0,5}["'][\w .-]{0,40}\Z""",
-    re.IGNORECASE,
-)
 _ENDS = ".,;:)]}>"
 # The value was all that the line had to say, or another of the credentials follows.
 _ALONE = re.compile(
@@ -60,7 +38,7 @@ _AFTER_USER = re.compile(
     r"(?:user(?:[ _-]?name)?|login|e-?mail)\s?[:=]\s?[^\s,;]{1,60}[\s,;/|]{1,4}(?:and\s)?(?:the\s|your\s)?\Z",
     re.IGNORECASE,
 )
-_LONGEST_NAME, _FAR_BEFORE, _LEAST_WORD, _LEAST_IN_LIST = 100, 600, 4, 16
+_FAR_BEFORE, _LEAST_WORD, _LEAST_IN_LIST = 100, 4, 16
 
 
 def may_assign(text: str) -> bool:
@@ -88,18 +66,18 @@ def _lowered(text: str) -> str:
 
 def _endings(text: str) -> list[int]:
     """Where words stand that may be the last of a secret's name."""
-    searched, places = _lowered(text), []
+    searched, places = _lowered(text), set()
     for hint in HINTS:
         at = searched.find(hint)
         while at >= 0:
-            places.append(at)
+            places.add(at)
             at = searched.find(hint, at + len(hint))
     return sorted(places)
 
 
 def _secrets_of(text: str, place: int) -> Iterator[tuple[int, int]]:
     """The secrets that belong to the name whose last word begins there."""
-    ending = _NAME.match(text, place)
+    ending = _ENDING.match(text, place)
     if ending is None:
         return
     if ending["cookie"] is not None:
@@ -107,74 +85,57 @@ def _secrets_of(text: str, place: int) -> Iterator[tuple[int, int]]:
         if header is not None:
             yield from headers.cookie_values(text, header.end())
             return
-    found = _value_of(text, ending)
+    found = value_of(text, ending)
     kind = None if found is None else kind_of_ending(text, ending)
     if found is None or kind is None:
         return
     if kind == "cookie":
-        yield from headers.cookie_values(text, found.start("quoted"))
+        yield from headers.cookie_values(text, found.start)
     elif (span := _secret_in(text, found, kind, ending)) is not None:
         yield span
 
 
-def _value_of(text: str, ending: re.Match[str]) -> re.Match[str] | None:
-    """What the name is given: assigned to it, beside it in a pair, or before it."""
-    past, far = ending.end(), max(0, ending.start() - _LONGEST_NAME)
-    if (found := _ASSIGNED.match(text, past)) is not None:
-        return found
-    if (found := _PAIRED.match(text, past)) is not None:
-        return found if _NAMES_IT.search(text, far, ending.start()) else None
-    if (found := _LISTED.match(text, past)) is not None:
-        return found if _LISTS_IT.search(text, far, ending.start()) else None
-    if text[past : past + 1] in ('"', "'") and _NAMES_IT.search(text, far, ending.start()):
-        return _VALUE_BEFORE.search(text, max(0, ending.start() - _FAR_BEFORE), ending.start())
-    return None
-
-
-def _secret_in(text: str, found: re.Match[str], kind: Kind, ending: re.Match[str]) -> tuple[int, int] | None:
+def _secret_in(text: str, found: Found, kind: Kind, ending: re.Match[str]) -> tuple[int, int] | None:
     """The span of the secret in what a name is given; None where the value is none."""
-    by = found["by"] if found.re in (_ASSIGNED, _LISTED) else "="  # of a pair, which says that it is a value
-    quoted = found["quoted"] is not None
-    start, end = found.span("quoted" if quoted else "bare")
-    if kind == "authorization":
-        return headers.credentials(text, start, quoted=quoted)
-    if quoted:
-        secret = _is_quoted_secret(kind, text[start:end], ending.group(), listed=by == ",")
+    start, end = found.start, found.end
+    if kind in ("authorization", "auth"):
+        return headers.credentials(text, start, quoted=found.quoted, named=kind == "authorization")
+    if found.quoted:
+        return (start, end) if _is_quoted_secret(kind, text[start:end], ending, found.place) else None
+    if text[end - 1] == ":" and "\n" in text[ending.end() : start]:
+        return None  # the next name
+    follows = text[end : end + 1]
+    end = start + len(text[start:end].rstrip(_ENDS))
+    code = text[end : end + 1] in (",", ")", "]") or follows in ('"', "'", "`")
+    if found.place == "colon" and kind == "password" and text[start:end].isalpha():
+        secret = _is_word_for_password(text, (start, end), ending)
     else:
-        if text[end - 1] == ":" and "\n" in text[ending.end() : start]:
-            return None  # the next name
-        follows = text[end : end + 1]
-        end = start + len(text[start:end].rstrip(_ENDS))
-        code = text[end : end + 1] in (",", ")", "]") or follows in ('"', "'", "`")
-        if by == ":" and kind == "password" and text[start:end].isalpha():
-            secret = _is_word_for_password(text, (start, end), ending)
-        else:
-            secret = _is_bare_secret(kind, text[start:end], by, in_code=code)
+        secret = _is_bare_secret(kind, text[start:end], found.place, in_code=code)
     return (start, end) if secret and start < end else None
 
 
-def _is_quoted_secret(kind: Kind, value: str, name: str, *, listed: bool) -> bool:
+def _is_quoted_secret(kind: Kind, value: str, ending: re.Match[str], place: Place) -> bool:
     """Whether a value in quotes is a secret: all of it is the value, but two strings in a list may be any two."""
-    if says_nothing(value) or (is_prose(value) and not name.lower().endswith("phrase")):
+    if says_nothing(value) or (is_prose(value) and not ending.group().lower().endswith("phrase")):
         return False
     if value[0] in _ENDS:  # the quotation mark closed what the name stands in: input('Password: ');
         return False
     if kind == "password":
-        return not listed or is_mixed(value)
-    return looks_random(value, _LEAST_IN_LIST if listed else LEAST_OF_KEY)
+        return place != "perhaps" or is_mixed(value)
+    return looks_random(value, _LEAST_IN_LIST if place == "perhaps" else LEAST_OF_KEY)
 
 
-def _is_bare_secret(kind: Kind, value: str, by: str, *, in_code: bool) -> bool:
+def _is_bare_secret(kind: Kind, value: str, place: Place, *, in_code: bool) -> bool:
     """Whether a value without quotes is a secret: after a colon it may as well be the first word of a sentence."""
     if says_nothing(value) or is_code(value) or value.startswith(("/", "\\", "./", "~")):
         return False
     if kind != "password":
-        of_token = LEAST_OF_TOKEN if by in ("=", "=>", ":=") else LEAST_OF_TOKEN_IN_PROSE
+        of_token = LEAST_OF_TOKEN if place == "given" else LEAST_OF_TOKEN_IN_PROSE
         return not is_variable(value) and looks_random(value, of_token if kind == "token" else LEAST_OF_KEY)
-    if by in ("=", "=>", ":="):
-        return not is_variable(value) and not (in_code and value.isalpha())
+    if place == "given":
+        return not is_variable(value) and not is_word_of_passwords(value) and not (in_code and value.isalpha())
     if value.isdecimal():
-        return len(value) >= (_LEAST_WORD if by == ":" else LEAST_OF_KEY)
+        return len(value) >= (_LEAST_WORD if place == "colon" else LEAST_OF_KEY)
     return is_mixed(value)
 
 
@@ -189,7 +150,7 @@ def _is_word_for_password(text: str, span: tuple[int, int], ending: re.Match[str
         or is_word_of_passwords(word)
     ):
         return False
+    if ending["elsewhere"] is not None:
+        return False  # what is said of passwords in other languages is not known
     name = ending.start()
-    return (
-        _ALONE.match(text, end) is not None or _AFTER_USER.search(text, max(0, name - _LONGEST_NAME), name) is not None
-    )
+    return _ALONE.match(text, end) is not None or _AFTER_USER.search(text, max(0, name - _FAR_BEFORE), name) is not None

@@ -8,7 +8,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from otel_eval.redaction.values import LEAST_OF_KEY, has_digits_or_cases, is_code, looks_random, says_nothing
+from otel_eval.redaction.values import (
+    LEAST_OF_KEY,
+    encodes_login,
+    has_digits_or_cases,
+    is_code,
+    looks_random,
+    says_nothing,
+)
 
 NAMES = frozenset(
     {"authorization", "proxy-authorization", "cookie", "set-cookie", "x-api-key", "api-key", "x-auth-token"}
@@ -28,23 +35,26 @@ _ATTRIBUTES = frozenset({"path", "domain", "expires", "max-age", "samesite", "ve
 _OF_SESSIONS = re.compile(r"sess|sid\b|\bsid|auth|token|login|jwt|csrf|xsrf|remember|secret|passw", re.IGNORECASE)
 
 
-def credentials(text: str, start: int, *, quoted: bool) -> tuple[int, int] | None:
+def credentials(text: str, start: int, *, quoted: bool, named: bool = True) -> tuple[int, int] | None:
     """Where the credentials of an ``Authorization`` header stand whose value begins there, after their scheme; or None."""
     scheme = _SCHEME.match(text, start)
     match = _CREDENTIALS.match(text, scheme.end() if scheme else start)
-    if match is None or not is_credentials(text[start : match.end()], quoted=quoted):
+    if match is None or not is_credentials(text[start : match.end()], quoted=quoted, named=named):
         return None
     return match.span()
 
 
-def is_credentials(value: str, *, quoted: bool) -> bool:
-    """Whether it is what such a header says; ``quoted``: it stands there as a value, so that no sentence can go on."""
+def is_credentials(value: str, *, quoted: bool, named: bool = True) -> bool:
+    """Whether it is what such a header says.
+
+    ``quoted``: it stands there as a value, so that no sentence can go on. Not ``named``: under ``auth``, which may be much else.
+    """
     scheme = _SCHEME.match(value)
     rest = value[scheme.end() :] if scheme else value
     if says_nothing(rest) or is_code(rest):
         return False
     if scheme is None:
-        return len(rest) >= _LONG_ALONE and has_digits_or_cases(rest)
+        return encodes_login(rest) or (named and len(rest) >= _LONG_ALONE and has_digits_or_cases(rest))
     if quoted:
         return len(rest) >= _LEAST_IN_QUOTES and not any(char.isspace() for char in rest)
     if has_digits_or_cases(rest):

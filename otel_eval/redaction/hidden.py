@@ -21,10 +21,11 @@ _ESCAPED = re.compile(
     r"""|(?<!\\)\\++(?P<short>[/"'nrt])"""
     r"|%(?P<percent>2[0-9A-Fa-f]|[3-7][0-9A-Fa-f])"
     r"|&\#(?:x(?P<hex>[2-7][0-9A-Fa-f])|(?P<decimal>[3-9][0-9]|1[01][0-9]|12[0-6]));"
+    r"|&(?P<named>quot|apos|lt|gt|amp);"
     "|(?P<nothing>[\u00ad\u200b-\u200d\u2060\ufeff]+)"
 )
 _NOTHING = re.compile("[\u00ad\u200b-\u200d\u2060\ufeff]")
-_SHORT = {"n": "\n", "r": "\r", "t": "\t"}
+_MEANT = {"n": "\n", "r": "\r", "t": "\t", "quot": '"', "apos": "'", "lt": "<", "gt": ">", "amp": "&"}
 _WRAPPED = re.compile(
     r"""(?<=[A-Za-z0-9_+/=.-]{12})["']?[ \t]*+(?:[+\\][ \t]*+)?\r?\n[ \t]*+(?:\+[ \t]*+)?["']?"""
     # The rest of a key stands alone on its line, and looks like one: letters and digits, and nothing but. What is left
@@ -80,7 +81,7 @@ def _within(spans: list[tuple[int, int]], index: int, position: int) -> bool:
 
 
 def _may_escape(text: str) -> bool:
-    if "\\" in text or "%" in text or "&#" in text:
+    if "\\" in text or "%" in text or ("&" in text and ";" in text):
         return True
     return not text.isascii() and _NOTHING.search(text) is not None
 
@@ -91,8 +92,8 @@ def _meant(match: re.Match[str]) -> str:
     value = match[kind]
     if kind == "nothing":
         return ""
-    if kind == "short":
-        return _SHORT.get(value, value)
+    if kind in ("short", "named"):
+        return _MEANT.get(value, value)
     code = int(value, 10 if kind == "decimal" else 16)
     return match[0] if 0xD800 <= code < 0xE000 else chr(code)
 

@@ -13,14 +13,18 @@ from typing import Any, Literal, TypeAlias, cast
 from otel_eval.redaction import headers
 from otel_eval.redaction.values import LEAST_OF_TOKEN, is_prose, looks_random, says_nothing
 
-Kind: TypeAlias = Literal["password", "key", "token", "authorization", "cookie"]
+Kind: TypeAlias = Literal["password", "key", "token", "authorization", "auth", "cookie"]
 
-HINTS = ("pass", "pwd", "secret", "token", "key", "authorization", "cookie")
+HINTS = (
+    "pass", "pw", "secret", "token", "key", "auth", "cookie",
+    "kennwort", "contrase", "wachtwoord", "senha", "парол", "密", "パスワード",
+)  # fmt: skip
 """What stands at the beginning of the last word of every such name, in lower case."""
 
 ENDING = (
-    r"(?:(?P<password>pass(?:word|wd|phrase|code)|pwd)|(?P<secret>secret)|(?P<any_key>key)|(?P<token>token)"
-    r"|(?P<authorization>authorization)|(?P<cookie>cookies?))(?:[_-]?(?:b64|base64|encoded))?"
+    r"(?:(?P<elsewhere>passwort|(?<=mot de )passe|kennwort|contrase[nñ]a|wachtwoord|senha|пароль|密[码碼]|パスワード)"
+    r"|(?P<password>pass(?:word|wd|phrase|code)|pwd?)|(?P<secret>secret)|(?P<any_key>key)|(?P<token>token)"
+    r"|(?P<authorization>authorization)|(?P<auth>auth)|(?P<cookie>cookies?))(?:[_-]?(?:b64|base64|encoded))?"
 )
 """That word."""
 
@@ -33,9 +37,10 @@ _BEFORE_KEY = re.compile(rf"{_OF_KEYS}\Z", re.IGNORECASE)
 _BEFORE_TOKEN = re.compile(rf"(?:{_OF_KEYS}|(?:refresh|(?<!val)id|session|bearer)[_-]?)\Z", re.IGNORECASE)
 _NO_SECRETS_TOKEN = re.compile(
     r"(?:max|min|per|next|previous|page|continuation|pad|eos|bos|unk|mask|sep|cls|special|stop|total|input|output|prompt"
-    r"|completion|first|last|sync|cursor|new|each|every)[_ .-]?\Z",
+    r"|completion|first|last|sync|cursor|new|each|every|change|request|idempotency|pagination|resume)[_ .-]?\Z",
     re.IGNORECASE,
 )
+_KINDS: Mapping[str, Kind] = {"secret": "key", "elsewhere": "password"}
 _LONGEST_BEFORE = 24
 _DESCRIBES = frozenset({"type", "description", "title", "format"})
 _NAMES = ("name", "key", "header", "field", "Name", "Key")
@@ -53,7 +58,7 @@ def kind_of_ending(text: str, ending: re.Match[str]) -> Kind | None:
         if _BEFORE_TOKEN.search(text, before, start):
             return "key"
         return None if _NO_SECRETS_TOKEN.search(text, before, start) else "token"
-    return "key" if group == "secret" else cast("Kind", group)
+    return _KINDS.get(group) or cast("Kind", group)
 
 
 @functools.lru_cache(maxsize=256)  # the names of tools' arguments: a few that come again and again
@@ -72,8 +77,8 @@ def is_secret_under(name: str, value: str) -> bool:
     kind = kind_of(name)
     if kind is None or kind == "cookie" or says_nothing(value):
         return False
-    if kind == "authorization":
-        return headers.is_credentials(value, quoted=True)
+    if kind in ("authorization", "auth"):
+        return headers.is_credentials(value, quoted=True, named=kind == "authorization")
     if is_prose(value) and not name.lower().endswith("phrase"):
         return False
     return kind != "token" or looks_random(value, LEAST_OF_TOKEN)

@@ -8,10 +8,10 @@ import re
 LEAST_OF_KEY, LEAST_OF_TOKEN, LEAST_OF_TOKEN_IN_PROSE = 6, 8, 12
 """Characters of the shortest value that passes for a key, for a token, and for a token where a sentence may go on."""
 
-_LONG = 16
+_LONG, _LONGER_THAN_WORDS = 16, 22
 _NOTHING = re.compile(
     r"(?:null|none|nil|true|false)(?:\W.*)?|undefined|empty|unset|unknown|required|optional|string|str|text|bytes|hidden|masked|redacted|n/a"
-    r"|yes|no|invalid|missing|expired|password|passwd|passphrase|passcode|secret|token|authorization|api[_-]?key"
+    r"|yes|no|invalid|missing|expired|pass|pwd|password|passwd|passphrase|passcode|secret|token|authorization|api[_-]?key"
     r"|[\W_x]*|[\w.-]{0,8}\*{3,}[\w.-]{0,8}|[<({\[].*|\$[A-Za-z_]\w*|\$[({].*|%[({A-Za-z_].*|.*\[redacted.*"
     r"|(?:your|my|some|the|an?|example|placeholder|insert|enter)(?:[-_ ][a-z]+)+",
     re.IGNORECASE | re.DOTALL,
@@ -48,6 +48,7 @@ _STANDARD = re.compile(
 )
 _LETTER, _DIGIT, _SIGN = re.compile(r"[^\W\d_]"), re.compile(r"\d"), re.compile(r"[!@#$%^&*~+=?]")
 _CASES = re.compile(r"[a-z][A-Z]+[a-z]+[A-Z]|={1,2}\Z")
+_LOGIN_IN_BASE64 = re.compile(r"[A-Za-z0-9+/]{8,}={0,2}")
 _IN_BASE64 = re.compile(r"(?=.*[a-z])(?=.*[A-Z])(?:[A-Za-z]{4}){2,}")
 
 
@@ -96,7 +97,17 @@ def looks_random(value: str, least: int) -> bool:
         return _LETTER.search(value) is not None or len(value) > 9
     if len(value) >= _LONG and _CASES.search(value) is not None and "_" not in value:
         return True
+    if len(value) >= _LONGER_THAN_WORDS and value.isalpha() and value.isascii():
+        return True
     return encodes_text(value)
+
+
+def encodes_login(value: str) -> bool:
+    """Whether it is base64 of a user's name, a colon and a password, as HTTP's basic scheme has it."""
+    if len(value) % 4 or _LOGIN_IN_BASE64.fullmatch(value) is None:
+        return False
+    decoded = base64.b64decode(value)
+    return b":" in decoded[1:-1] and decoded.isascii() and decoded.decode().isprintable()
 
 
 def encodes_text(value: str) -> bool:

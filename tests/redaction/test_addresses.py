@@ -42,6 +42,7 @@ ADDRESSES = {
     "code of OAuth": ("https://app/cb?code=4/0AX4XfWhabcdef12345&state=x", f"https://app/cb?code={MARK}&state=x"),
     "session of a servlet": ("https://app/x;jsessionid=0A1B2C3D4E5F60718293?y=1", f"https://app/x;jsessionid={MARK}?y=1"),
     "at the end of a sentence": (f"see https://x/y?sig={SIGNATURE}.", f"see https://x/y?sig={MARK}."),
+    "beside it": ("curl -s -u bob:hunter2 https://x", f"curl -s -u bob:{MARK} https://x"),
     "in Markdown": (f"[file](https://x/y?sig={SIGNATURE})", f"[file](https://x/y?sig={MARK})"),
 }  # fmt: skip
 

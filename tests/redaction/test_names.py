@@ -51,6 +51,26 @@ SECRETS = {
     "base64 of letters": ("secret: aHVudGVy", f"secret: {MARK}"),
     "base64 by its name": ("api_key_b64=aHVudGVyaHVudGVy", f"api_key_b64={MARK}"),
     "Kubernetes": ("data:\n  password: aHVudGVy\n  username: YWRtaW4=", f"data:\n  password: {MARK}\n  username: YWRtaW4="),
+    "option of a command": ("login --password hunter2 --user bob", f"login --password {MARK} --user bob"),
+    "key as an option": ("run --api-key a1b2c3d4e5f6g7h8 now", f"run --api-key {MARK} now"),
+    "netrc": ("machine x login bob password swordfish", f"machine x login bob password {MARK}"),
+    "element": ("<db><password>swordfish</password></db>", f"<db><password>{MARK}</password></db>"),
+    "element with attributes": ('<wsse:Password Type="x">hunter2</wsse:Password>', f'<wsse:Password Type="x">{MARK}</wsse:Password>'),
+    "element, escaped": ("&lt;apiKey&gt;a1b2c3d4e5f6&lt;/apiKey&gt;", f"&lt;apiKey&gt;{MARK}&lt;/apiKey&gt;"),
+    "block": ("password: |\n  hunter2\nnext: x", f"password: |\n  {MARK}\nnext: x"),
+    "table": ("| password | hunter2 |", f"| password | {MARK} |"),
+    "arrow": ("password -> hunter2", f"password -> {MARK}"),
+    "dash": ("password – hunter2", f"password – {MARK}"),
+    "beside it": ("the password 'hunter2' works", f"the password '{MARK}' works"),
+    "whose": ("Password for the account of bob: hunter2", f"Password for the account of bob: {MARK}"),
+    "other languages": ("Passwort: hunter2, contraseña: hunter2, mot de passe : hunter2", f"Passwort: {MARK}, contraseña: {MARK}, mot de passe : {MARK}"),
+    "other scripts": ("пароль: hunter2\nパスワード: hunter2\n密码：hunter2x", f"пароль: {MARK}\nパスワード: {MARK}\n密码：{MARK}"),
+    "short name": ("my pw is hunter2", f"my pw is {MARK}"),
+    "many letters": ("api_key: abcdefghijklmnopqrstuvwx", f"api_key: {MARK}"),
+    "Docker": ('{"auths":{"r.io":{"auth":"Ym9iOmh1bnRlcjI="}}}', f'{{"auths":{{"r.io":{{"auth":"{MARK}"}}}}}}'),
+    "other fields between": (
+        '{"key":"api_key","type":"string","value":"abcd1234"}', f'{{"key":"api_key","type":"string","value":"{MARK}"}}'
+    ),
     "header in a command": ("curl -H 'X-Api-Key: ab12cd34ef56'", f"curl -H 'X-Api-Key: {MARK}'"),
 }  # fmt: skip
 
@@ -101,6 +121,7 @@ VALUES: dict[str, tuple[JsonValue, JsonValue]] = {
         {"headers": {"Authorization": "Token 9944b09199c62bcf", "X-Api-Key": "abcdef12", "Accept": "text/html"}},
         {"headers": {"Authorization": MARK, "X-Api-Key": MARK, "Accept": "text/html"}},
     ),
+    "Docker": ({"auth": "Ym9iOmh1bnRlcjI="}, {"auth": MARK}),
     "a header's values": ({"authorization": ["abcdef1234567890abcd"]}, {"authorization": [MARK]}),
 }  # fmt: skip
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from otel_eval.conventions import google_adk
+from otel_eval.conventions import google_adk, openinference_langchain4j
 from otel_eval.conventions.answers import answer_id, answer_messages
 from otel_eval.conventions.content import Content, usage_of
 from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind, Missing
@@ -70,6 +70,8 @@ def read(span: Span) -> Facts | None:
         kind = Kind.MODEL  # instructor's create is called a chain
     if kind is Kind.AGENT and _is_langchain(span):
         kind = _langchain_kind(span)
+    if kind is Kind.AGENT and openinference_langchain4j.is_service(span):
+        return openinference_langchain4j.service(span, SETTING)
     content = Content.of(span)
     if kind is Kind.TOOL:
         return _tool(span, content)
@@ -214,7 +216,12 @@ def _messages(content: Content, direction: str) -> tuple[Message, ...] | None:
         content.hidden(direction, item.get("content"))
     if flat:
         content.flattened(direction)
-        return read_messages(flat, "user" if direction == "input" else "assistant")
+        found = read_messages(flat, "user" if direction == "input" else "assistant")
+        return (
+            openinference_langchain4j.messages(found)
+            if content.attributes.get("llm.system") == "langchain4j"
+            else found
+        )
     prompts = unflatten(content.attributes, "llm.prompts." if direction == "input" else "llm.choices.")
     texts = [_completion_text(item) for item in prompts if is_object(item)]
     role = "user" if direction == "input" else "assistant"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
@@ -51,18 +52,26 @@ class Caution:
         self._clock = clock
         self._tried_from = 0.0 if clock is None else clock.monotonic() + APART_S
         self._gate = Gate()
-        self._calm = not self._suspects.under_way and not self._suspects.convicted
+        self._begun = asyncio.Event()
+        self._calm = False
+        if notes is None:
+            self.start()
 
     @classmethod
     def begin(cls, directory: Path, *, at_once: int, clock: Clock) -> Caution:
         """With what is known of earlier deaths. ``at_once`` evaluations are under way at the same time. Blocks; raises nothing.
 
-        Stock is to be taken before. The directory is ours.
+        Stock is to be taken before. The directory is ours. Nothing goes on before :meth:`start`.
         """
         suspects = Suspects.load(directory)
         suspects.forget(clock.now_ns() - KEPT_NS)
         notes = Notes.begin(directory, at_once + BESIDE)
         return cls(notes=notes, suspects=suspects, directory=directory, clock=clock)
+
+    def start(self) -> None:
+        """Everything is up: a process that dies from now on did start, and can be started again."""
+        self._begun.set()
+        self._look_again()
 
     def close(self) -> None:
         """When nothing is under way any more."""
@@ -134,14 +143,19 @@ class Caution:
 
     def _clear(self, text: str) -> None:
         if self._suspects.under_way.pop(text, None) is not None:
-            self._calm = not self._suspects.under_way and not self._suspects.convicted
+            self._look_again()
             self._save()
+
+    def _look_again(self) -> None:
+        """Whether there is nobody to be cautious of."""
+        self._calm = not self._suspects.under_way and not self._suspects.convicted
 
     def _deaths(self, text: str) -> int:
         suspect = self._suspects.under_way.get(text)
         return 0 if suspect is None else suspect.deaths
 
     async def _enter(self, *, alone: bool) -> None:
+        await self._begun.wait()
         if alone and self._clock is not None:
             await self._clock.sleep_until(self._tried_from)
         await self._gate.enter(alone=alone)

@@ -68,7 +68,7 @@ class Judging(Generic[C]):
     """All that runs behind the journal. ``destinations``: what is sent to, with the key that says so.
 
     ``exports_to`` are the endpoints that verdicts go to; none: they stay in the ledger. ``api``: where our own service
-    listens, if it does.
+    listens, if it does. ``start`` lets it read and evaluate, once whoever waits for it knows that it is up.
     """
 
     journal: C
@@ -79,6 +79,7 @@ class Judging(Generic[C]):
     destinations: Mapping[str, str]
     exports_to: tuple[str, ...]
     api: str | None
+    start: Callable[[], None]
 
 
 async def plan(config: Config, *, complete: CompletionFunction | None, environ: Mapping[str, str]) -> Plan:
@@ -188,6 +189,7 @@ async def judging(
             destinations=destinations,
             exports_to=emission.endpoints,
             api=api,
+            start=caution.start,
         )
 
 

@@ -88,6 +88,7 @@ async def _judge(begin: Begin, watching: Watching, lifeline: Lifeline, connectio
     ):
         stop = _stop(lifeline, behind.recorder)
         lifeline.send(Ready(behind.destinations, behind.exports_to, behind.api))
+        behind.start()  # not before: one that dies of what it does is started again, one that never was ready is not
         os.nice(NICE)
         _collect_rarely()
         async with stages.running("saying that it is alive", _say_alive(lifeline)):

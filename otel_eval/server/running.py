@@ -99,6 +99,7 @@ async def running(
         addresses = await stack.enter_async_context(listening(config, intake))
         refuse_listeners(behind.destinations, addresses.values())
         stack.enter_context(stages.stopping())
+        behind.start()
         yield Server(
             grpc=addresses.get("grpc"),
             http=addresses.get("http"),

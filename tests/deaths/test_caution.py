@@ -21,7 +21,12 @@ def begin(directory: Path, clock: ManualClock, **deaths: int) -> Caution:
         under_way={f"evaluation:{name}": Suspect(count, clock.now_ns()) for name, count in deaths.items()}
     )
     suspects.save(directory)
-    return Caution.begin(directory, at_once=4, clock=clock)
+    return started(Caution.begin(directory, at_once=4, clock=clock))
+
+
+def started(caution: Caution) -> Caution:
+    caution.start()
+    return caution
 
 
 def suspected(directory: Path) -> set[str]:
@@ -113,7 +118,7 @@ async def test_several_at_once_are_done_alone_where_a_suspect_is_among_them(
     clock = ManualClock()
     suspects = Suspects(under_way={"trace:ab": Suspect(deaths, clock.now_ns())})
     suspects.save(tmp_path)
-    caution = Caution.begin(tmp_path, at_once=1, clock=clock)
+    caution = started(Caution.begin(tmp_path, at_once=1, clock=clock))
 
     async def put_together() -> None:
         async with caution.apart(Kind.TRACE, lambda trace_id: is_due and trace_id == "ab"):
@@ -141,6 +146,22 @@ async def test_an_evaluator_that_kills_again_and_again_is_left_alone_for_an_hour
     assert again.at_rest("yours", "1") is None
     clock.advance(REST_S + 1)
     assert again.at_rest("mine", "1") is None
+
+
+async def test_nothing_goes_on_before_all_is_up(tmp_path: Path) -> None:
+    """A process that dies of it before it is ready would keep the server from starting."""
+    caution = Caution.begin(tmp_path, at_once=1, clock=ManualClock())
+
+    async def do() -> None:
+        async with caution.during(Kind.REQUEST, "1"):
+            pass
+
+    task = asyncio.create_task(do())
+    for _ in range(5):
+        await asyncio.sleep(0)
+    assert not task.done()
+    caution.start()
+    await task
 
 
 async def test_without_a_directory_everything_is_done(tmp_path: Path) -> None:

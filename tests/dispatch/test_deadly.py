@@ -33,7 +33,9 @@ def after(directory: Path, pipeline: Pipeline, deaths: dict[tuple[str, str], int
         for (evaluator, name), count in deaths.items()
     }
     Suspects(under_way=under_way).save(directory)
-    return Caution.begin(directory, at_once=8, clock=pipeline.clock)
+    caution = Caution.begin(directory, at_once=8, clock=pipeline.clock)
+    caution.start()
+    return caution
 
 
 def by_outcome(records: list[EvaluationRecord]) -> dict[str, list[str]]:

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from otel_eval.config import parse
+from otel_eval.deaths.notes import Notes, left
 from otel_eval.journal import Journal
 from otel_eval.server.errors import ServerError
 from otel_eval.server.messages import Begin, Setup
@@ -170,7 +171,10 @@ async def test_one_that_stands_still_is_told_of_and_left_alone(
 async def test_one_that_does_not_stop_is_killed_when_its_time_is_up(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Not a second before what its stages may take; it is said, and the stop counts as one in good order."""
+    """Not a second before what its stages may take; it is said, and the stop counts as one in good order.
+
+    What it was busy with is not suspected of having killed it.
+    """
     clock = ManualClock()
     limit = stops_within(parse({"storage": {"directory": str(tmp_path)}}))
     pids: list[int] = []
@@ -179,6 +183,7 @@ async def test_one_that_does_not_stop_is_killed_when_its_time_is_up(
         async with supervised(tmp_path, clock) as judging:
             assert judging.pid is not None
             pids.append(judging.pid)
+            Notes.begin(tmp_path, 1).put("request:1")
             os.kill(judging.pid, signal.SIGSTOP)
             await stopped(judging.pid)
 
@@ -198,6 +203,7 @@ async def test_one_that_does_not_stop_is_killed_when_its_time_is_up(
     ]
     with pytest.raises(ProcessLookupError):
         os.kill(pids[0], 0)
+    assert left(tmp_path) == ()
 
 
 @pytest.mark.parametrize(

@@ -152,6 +152,9 @@ class Content:
                 field, GapKind.TRUNCATED
             )  # CrewAI: {"_truncated": true, "_original_size_bytes": …, "_preview": …}
             return True
+        if isinstance(raw, str) and raw.startswith(_ENVELOPES) and '"original_bytes":' in raw:
+            self.mark(field, GapKind.TRUNCATED)
+            return True
         return False
 
     def cut(self, field: str, raw: object) -> bool:
@@ -160,6 +163,10 @@ class Content:
             return False
         self.mark(field, GapKind.TRUNCATED)
         return True
+
+
+_ENVELOPES = ('{"truncated":true,', '{"omitted":true,', '{"original_bytes":')
+"""So begins what stands in place of a payload past a limit: tRPC-Agent-Go's, and of Eino's callback for Langfuse."""
 
 
 @lru_cache(maxsize=512)

@@ -12,7 +12,7 @@ since    ``invoke_agent x`` > ``chat m``, ``execute_tool x``              ``gen_
 A tool's result is the whole response that holds it, arguments in messages are Base64 (bytes, to Go's JSON). Its exporter for
 Langfuse renames: ``langfuse.observation.input`` is ``llm_request``, ``langfuse.trace.input`` ``runner.input``.
 Content is on by default; payloads past a limit are cut or left out, in an envelope that says so.
-Source: trpc-agent-go 0.2.0, 1.11 (``internal/telemetry``, ``telemetry/langfuse``).
+Source: trpc-agent-go 0.2.0 and its main branch of 2026 (``internal/telemetry``, ``telemetry/langfuse``).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from otel_eval.conventions.messages import calls_in, read_messages
 from otel_eval.conventions.parts import result_value
 from otel_eval.conventions.trouble import error_in_result, failure_of, tool_error_of
 from otel_eval.conventions.values import decode_leniently, first_text, is_object, text
-from otel_eval.interaction import Failure, GapKind, JsonValue, Message, TextPart
+from otel_eval.interaction import Failure, JsonValue, Message, TextPart
 from otel_eval.signals import Span
 
 SCOPE = "trpc.agent.go"
@@ -157,14 +157,11 @@ def _told(content: Content, field: str, *keys: str) -> Any:
 
 
 def _value(content: Content, field: str, *keys: str) -> Any:
-    """As :meth:`Content.value`; ``{}`` and ``N/A`` say nothing, and an envelope that the payload was too long."""
+    """As :meth:`Content.value`; ``{}`` and ``N/A`` say nothing."""
     for key in keys:
         if content.attributes.get(key) in (None, "{}", "N/A", "<not json serializable>"):
             continue
         found = content.value(field, key)
-        if is_object(found) and "sha256" in found and "original_bytes" in found:
-            content.mark(field, GapKind.TRUNCATED)
-            found = MISSING
         if found is not MISSING:
             return found
     return MISSING

@@ -179,3 +179,15 @@ def test_a_graphs_router_is_no_agent() -> None:
     assert router is not None
     assert inner is not None
     assert (router.kind, inner.kind) == (Kind.STEP, Kind.AGENT)
+
+
+def test_a_payload_past_the_limit_of_eino() -> None:
+    """Its callback puts an object with the beginning in the payload's place, which is neither a message nor a result."""
+    cut = '{"original_bytes":90000,"preview":"{\\"role\\":\\"assist","truncated":true}'
+    attributes = {"langfuse.observation.type": "generation", "langfuse.observation.output": cut}
+    facts = facts_of(span("ChatModel", attributes=attributes))
+    assert facts is not None
+    assert (facts.output, [(mark.field, mark.kind) for mark in facts.marks]) == (
+        None,
+        [("output", GapKind.TRUNCATED)],
+    )

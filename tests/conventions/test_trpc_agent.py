@@ -44,9 +44,12 @@ def response(message: dict[str, Any], **more: Any) -> dict[str, Any]:
 
 
 def traced(name: str, operation: str | None, parent: Span | None = None, **fields: Any) -> Span:
-    """A span of the framework's tracer; values that are no text are written as JSON."""
+    """A span of the framework's tracer; values that are no text are written as JSON, as Go writes it."""
     when = {key: fields.pop(key) for key in ("started_ns", "seconds") if key in fields}
-    told = {key: value if isinstance(value, str) else json.dumps(value) for key, value in fields.items()}
+    told = {
+        key: value if isinstance(value, str) else json.dumps(value, separators=(",", ":"))
+        for key, value in fields.items()
+    }
     own = {} if operation is None else {"gen_ai.system": "trpc.go.agent", "gen_ai.operation.name": operation}
     attributes = own | {key.replace("__", "."): value for key, value in told.items()}
     return span(name, parent=parent, scope=TRPC, attributes=attributes, **when)

@@ -2,7 +2,7 @@
 
 | module | |
 |---|---|
-| `redacting` | :class:`Redaction`: texts, JSON values and whole Interactions |
+| `redacting`, `texts` | :class:`Redaction`: JSON values and whole Interactions; one text |
 | `patterns` | what secrets and personal data look like, in the order in which they are looked for |
 | `keys`, `blocks` | keys and tokens by their shape, private keys in PEM |
 | `names`, `values` | what a name promises of its value, and what a value looks like |

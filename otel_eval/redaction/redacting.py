@@ -1,14 +1,12 @@
 """Redaction: what must not leave the machine, replaced by typed markers before a judge or an exporter sees it.
 
-Built in: keys and tokens (of many providers by their prefix, JWT, bearer tokens, private key blocks, passwords in addresses,
-what is assigned to ``api_key`` and the like), e-mail addresses, IBANs (with their check digits), payment cards (with the Luhn check) and telephone numbers in
-an international or a North American form. Users add patterns of their own. The stored Interaction is never changed: exact
-evaluators see the original.
+Built in: keys and tokens (by their shape, and by the name that they stand under), e-mail addresses, IBANs (with their check
+digits), payment cards (with the Luhn check) and telephone numbers in an international or a North American form. Users add
+patterns of their own. The stored Interaction is never changed: exact evaluators see the original.
 """
 
 from __future__ import annotations
 
-import bisect
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -28,16 +26,15 @@ from otel_eval.interaction import (
     ToolCallPart,
     ToolResultPart,
 )
-from otel_eval.redaction import headers, keys
-from otel_eval.redaction.hidden import Folded, encoded, folded
+from otel_eval.redaction import headers
 from otel_eval.redaction.markers import marked, marker
 from otel_eval.redaction.names import describes, is_secret_number, is_secret_under, kind_of, named_by
-from otel_eval.redaction.patterns import API_KEY, BUILTIN, Finder, OwnPattern, Pattern, Traits, traits
+from otel_eval.redaction.patterns import API_KEY, BUILTIN, OwnPattern
+from otel_eval.redaction.texts import Texts
 
 _KIND = re.compile(r"[a-z][a-z0-9_]{0,40}")
 
 _LEAST_OF_CARDS = 10**13
-_SHORTEST_IN_ONE_WORD = 14  # a payment card; everything else that is built in is longer, or has signs
 
 BUILTIN_KINDS = tuple(dict.fromkeys(pattern.kind for pattern in BUILTIN))
 
@@ -53,53 +50,14 @@ class Redaction:
         unknown = [kind for kind in wanted if kind not in BUILTIN_KINDS]
         if unknown:
             raise ValueError(f"redaction knows {', '.join(BUILTIN_KINDS)}, not {', '.join(unknown)}")
-        self._patterns: list[Pattern | Finder | OwnPattern] = [pattern for pattern in BUILTIN if pattern.kind in wanted]
+        own = [_user_pattern(name, expression) for name, expression in (patterns or {}).items()]
+        self._texts = Texts([*(pattern for pattern in BUILTIN if pattern.kind in wanted), *own])
         self._by_name = API_KEY in wanted
-        self._own = len(patterns or {})
-        self._patterns += [_user_pattern(name, expression) for name, expression in (patterns or {}).items()]
+        self._least_number = 0 if own else _LEAST_OF_CARDS
 
     def text(self, text: str) -> str:
         """The text with typed markers. Redacting twice is redacting once."""
-        if not self._own and len(text) < _SHORTEST_IN_ONE_WORD and text.replace("_", "").isalnum():
-            return text
-        seen = traits(text)
-        view = (
-            folded(text, lambda plain: _keys_in(seen if plain is text else traits(plain))) if self._patterns else None
-        )
-        if view is not None:
-            text = self._unfolded(text, view)
-        for pattern in self._patterns:
-            text = pattern.redact(text, seen)
-        return self._without_encoded(text) if seen.run and self._patterns else text
-
-    def _unfolded(self, text: str, view: Folded) -> str:
-        """The text with markers where secrets stand in its folded form."""
-        seen = traits(view.text)
-        found: list[tuple[int, int, str]] = []
-        for pattern in self._patterns:
-            for span in pattern.spans(view.text, seen):
-                if span[0] == span[1]:
-                    continue
-                start, end = view.original(*span)
-                if (start, end) == (0, len(text)):
-                    return marker(pattern.kind)
-                at = bisect.bisect_left(found, (start,))
-                free = at == 0 or found[at - 1][1] <= start
-                if free and (at == len(found) or end <= found[at][0]):  # else an earlier pattern has it
-                    found.insert(at, (start, end, pattern.kind))
-        return marked(text, found)
-
-    def _without_encoded(self, text: str) -> str:
-        return marked(text, encoded(text, self._kind_in))
-
-    def _kind_in(self, text: str, depth: int = 2) -> str | None:
-        """The kind of the first secret in a text that was decoded, encoded once more perhaps; None where it holds none."""
-        seen = traits(text)
-        for pattern in self._patterns:
-            if next(pattern.spans(text, seen), None) is not None:
-                return pattern.kind
-        inner = encoded(text, lambda deeper: self._kind_in(deeper, depth - 1)) if depth and seen.run else iter(())
-        return next((kind for _, _, kind in inner), None)
+        return self._texts.redacted(text)
 
     def value(self, value: JsonValue) -> JsonValue:
         """A JSON value with the texts in it redacted, keys included.
@@ -137,7 +95,7 @@ class Redaction:
 
     def _may_hide_in(self, value: float) -> bool:
         """Whether something can be found in a number's digits: of the built-in patterns only cards, which are long."""
-        return (_LEAST_OF_CARDS if self._own == 0 else 0) <= abs(value) < 10**40
+        return self._least_number <= abs(value) < 10**40
 
     def _list(self, value: list[JsonValue]) -> JsonValue:
         """A list; in one of pairs the first of each may be a name, and before a header's value its name may stand."""
@@ -224,11 +182,6 @@ class Redaction:
         if isinstance(part, ToolResultPart):
             return replace(part, result=self.value(part.result))
         return self._attachment(part)
-
-
-def _keys_in(seen: Traits) -> bool:
-    """Whether a key may begin in a text, to go on in the next line."""
-    return any(map(seen.runs.__contains__, keys.HINTS))
 
 
 def _user_pattern(name: str, expression: str) -> OwnPattern:

@@ -15,6 +15,7 @@ from otel_eval.conventions.values import (
     decode_leniently,
     first_number,
     is_object,
+    is_object_text,
     is_placeholder,
     looks_cut,
     plain,
@@ -143,9 +144,11 @@ class Content:
         return None
 
     def hidden(self, field: str, raw: object) -> bool:
-        """Whether the value is a placeholder, which is marked."""
+        """Whether the value is a placeholder, which is marked, or none at all."""
         if is_placeholder(raw):
             self.mark(field, GapKind.REDACTED)
+            return True
+        if is_object_text(raw):
             return True
         if isinstance(raw, str) and raw[:3] == '{"_' and '"_truncated": true' in raw[:40].replace('":t', '": t'):
             self.mark(
@@ -176,7 +179,7 @@ def _instructions_in(raw: str) -> str | None:
 
 
 def _joined(value: Any) -> str | None:
-    texts = [message.text for message in read_messages(value, "system") if message.text]
+    texts = [said for message in read_messages(value, "system") if (said := message.text) and not is_object_text(said)]
     return "\n".join(texts) if texts else None
 
 

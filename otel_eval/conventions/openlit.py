@@ -15,6 +15,7 @@ from typing import Any
 from otel_eval.conventions.content import Content
 from otel_eval.conventions.events import transcript
 from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind, Missing
+from otel_eval.conventions.genai import TOOL_CLASSES
 from otel_eval.conventions.messages import read_messages
 from otel_eval.conventions.parts import result_value
 from otel_eval.conventions.payloads import input_payload, output_payload
@@ -143,9 +144,12 @@ def _is_node(span: Span) -> bool:
     The node that calls the model is named ``agent`` in LangGraph's prebuilt agents and in most graphs made by hand.
     """
     name = (text(span.attributes.get("gen_ai.agent.name")) or "").lower()
-    if span.scope.name == "openlit.instrumentation.langgraph":
+    if span.scope.name in ("openlit.instrumentation.langgraph", "@openlit/instrumentation-langgraph"):
         return name == "agent" or "agent" not in name
-    return span.scope.name == "openlit.instrumentation.langchain" and name == "agent"
+    return name == "agent" and span.scope.name in (
+        "openlit.instrumentation.langchain",
+        "@openlit/instrumentation-langchain",
+    )
 
 
 def _payload(content: Content, field: str, key: str) -> Any:
@@ -182,9 +186,10 @@ def _tool(span: Span) -> Facts:
         error = error or failed
     if isinstance(arguments, str) and _is_cut(arguments):
         content.mark("arguments", GapKind.TRUNCATED)
+    name = text(attributes.get("gen_ai.tool.name"))
     return Facts(
         kind=Kind.TOOL,
-        tool=text(attributes.get("gen_ai.tool.name")),
+        tool=None if name in TOOL_CLASSES else name,
         arguments=arguments,
         result=result,
         error=error,

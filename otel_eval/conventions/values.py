@@ -61,6 +61,14 @@ _PLACEHOLDER_START = "[<*_rFH \t\r\n"
 """Saves a scan of nearly all others."""
 
 
+_OBJECT = re.compile(r"\[object [A-Z]\w*\]")
+
+
+def is_object_text(value: object) -> bool:
+    """Whether it is what JavaScript makes of an object in place of a text: of its content nothing is left."""
+    return isinstance(value, str) and value[:8] == "[object " and _OBJECT.fullmatch(value.strip()) is not None
+
+
 def text(value: object) -> str | None:
     """The value if it is a text that says something: neither empty nor a placeholder."""
     return value if isinstance(value, str) and value and not is_placeholder(value) else None

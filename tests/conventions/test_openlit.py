@@ -225,3 +225,35 @@ def test_a_loop_of_one_point_thirty_three() -> None:
     (found,) = assemble([first, second])
     assert (found.asked, found.reply) == ("Where is it?", "It was sent.")
     assert [(call.name, call.arguments, call.result) for call in found.tool_calls] == [("find", {"id": 9}, "sent")]
+
+
+JS_LANGCHAIN = Scope("@openlit/instrumentation-langchain", "1.0.0")
+
+
+def test_tools_by_the_names_of_their_classes() -> None:
+    """In JavaScript a LangChain tool has its class's name; the model's request has its own, and an object is no result."""
+    root = lit(
+        "invoke_agent order_agent", **{"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "order_agent"}
+    )
+    call = span("chat", parent=root, attributes={
+        "telemetry.sdk.name": "openlit", "gen_ai.operation.name": "chat", "gen_ai.tool.name": "get_order",
+        "gen_ai.tool.call.id": "c1", "gen_ai.tool.call.arguments": '["{\\"id\\": 9}"]',
+        "gen_ai.output.messages": json.dumps([{"role": "assistant", "parts": [
+            {"type": "tool_call", "id": "c1", "name": "get_order", "arguments": {"id": 9}}]}])})  # fmt: skip
+    tool = span("execute_tool DynamicStructuredTool", parent=root, attributes={
+        "telemetry.sdk.name": "openlit", "gen_ai.operation.name": "execute_tool",
+        "gen_ai.tool.name": "DynamicStructuredTool", "gen_ai.tool.call.id": "c1",
+        "gen_ai.tool.call.arguments": '{"id": 9}', "gen_ai.tool.call.result": "[object ToolMessage]"})  # fmt: skip
+    (found,) = assemble([root, call, tool])
+    (made,) = found.tool_calls
+    assert (made.name, made.arguments, made.result) == ("get_order", {"id": 9}, None)
+    assert [gap.field for gap in made.gaps] == ["result"]
+
+
+@pytest.mark.parametrize(("name", "kind"), [("agent", Kind.STEP), ("order_agent", Kind.AGENT)])
+def test_nodes_of_graphs_in_javascript(name: str, kind: Kind) -> None:
+    """As in Python, the node that calls the model is no agent."""
+    found = facts_of(span(f"invoke_agent {name}", scope=JS_LANGCHAIN, attributes={
+        "telemetry.sdk.name": "openlit", "gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": name}))  # fmt: skip
+    assert found is not None
+    assert found.kind is kind

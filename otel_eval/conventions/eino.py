@@ -1,15 +1,18 @@
-"""CloudWeGo's Eino for Go, through the callbacks of eino-ext that write spans: ``apmplus`` and ``otel``.
+"""CloudWeGo's Eino for Go, through the callbacks of eino-ext that write spans: ``apmplus``, ``tls`` and ``otel``.
 
 Every component of a graph is a span; ``runinfo.component`` says which. ``apmplus`` writes texts as ``gen_ai.prompt.N`` and
 ``gen_ai.completion.N``, leaves messages without one out, and writes as JSON in the first what holds no text at all: the
 calls that a model asks for, a tool's arguments and result, a graph's own input. The outermost component is a ``workflow``
-and has ``gen_ai.input`` and ``gen_ai.output`` besides. Both callbacks lack a switch: ``apmplus`` always writes content, ``otel``
-never. What ``langfuse`` (its second version) writes is Langfuse's; what ``cozeloop`` sends is no OTLP.
-Source: eino-ext callbacks/apmplus 0.0.2 and callbacks/otel (2026), eino 0.7.36.
+and has ``gen_ai.input`` and ``gen_ai.output`` besides. ``tls`` writes the messages as the semantic conventions do and sums them
+up in ``gen_ai.prompt.N``; its outermost component is a ``CHAIN`` and what one takes and gives stands in ``input.value`` and
+``output.value``. None has a switch: ``apmplus`` and ``tls`` always write content, ``otel`` never. What ``langfuse`` (its second
+version) writes is Langfuse's; what ``cozeloop`` sends is no OTLP.
+Source: eino-ext callbacks/apmplus 0.0.2, callbacks/tls and callbacks/otel (2026), eino 0.7.36.
 """
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from otel_eval.conventions.content import Content, usage_of
@@ -23,6 +26,9 @@ from otel_eval.interaction import JsonValue, Message
 from otel_eval.signals import Span
 
 SCOPE = "github.com/cloudwego/eino-ext/callbacks/"
+
+_OUTERMOST = frozenset({"workflow", "CHAIN"})
+"""``gen_ai.span.kind`` of the outermost component. ``tls`` puts a ``CHAIN`` around a model or tool that is called alone."""
 
 KINDS: dict[str, Kind] = {
     "ChatModel": Kind.MODEL,
@@ -47,9 +53,10 @@ def read(span: Span) -> Facts | None:
     attributes = span.attributes
     component = attributes.get("runinfo.component")
     if component is None:
-        return _plain(span) if span.scope.name.startswith(SCOPE) else None
+        return _plain(span) if span.scope.name == f"{SCOPE}otel" else None
     kind = KINDS.get(str(component), Kind.OTHER)
-    if kind in (Kind.STEP, Kind.OTHER) and attributes.get("gen_ai.span.kind") == "workflow":
+    role = attributes.get("gen_ai.span.kind")
+    if role in _OUTERMOST and (kind in (Kind.STEP, Kind.OTHER) or (kind is not Kind.AGENT and role == "CHAIN")):
         kind = Kind.WORKFLOW
     if kind is Kind.OTHER:
         return Facts(kind=kind)
@@ -94,7 +101,7 @@ def _agent(span: Span, kind: Kind, content: Content) -> Facts:
 
 def _payload(content: Content, field: str) -> Payload:
     """What went in: messages, a text, or an object of the program's or of Eino's ADK's (``Messages``)."""
-    value = content.value(field, "gen_ai.input", twice=False)
+    value = _streamed(content.value(field, "gen_ai.input", "input.value", twice=False))
     if isinstance(value, list) and len(value) == 1 and is_object(value[0]) and "role" not in value[0]:
         value = value[0]  # a stream of one piece
     if value is MISSING or value is None:
@@ -105,25 +112,77 @@ def _payload(content: Content, field: str) -> Payload:
 
 
 def _given(content: Content) -> Payload:
-    value = content.value("output", "gen_ai.output", twice=False)
+    value = _streamed(content.value("output", "gen_ai.output", "output.value", twice=False))
     return Payload() if value is MISSING or value is None else output_of(value)
+
+
+def _streamed(value: Any) -> Any:
+    """What ``tls`` puts around the pieces of a stream is taken off, and the pieces of a message are joined."""
+    inner = value["stream"] if is_object(value) and set(value) == {"stream"} else value
+    return value if inner is value else _whole(inner)
+
+
+def _whole(value: Any) -> Any:
+    """The pieces of a streamed answer as the one message that they are; all else as it is."""
+    pieces = value if isinstance(value, list) else []
+    if pieces and all(isinstance(piece, str) for piece in pieces):
+        return "".join(pieces)
+    if len(pieces) < 2 or not all(is_object(piece) and piece.get("role") in ("assistant", "") for piece in pieces):
+        return value
+    whole: dict[str, Any] = {
+        "role": "assistant",
+        "content": "".join(text(piece.get("content")) or "" for piece in pieces),
+    }
+    parts = [part for piece in pieces for part in piece.get("parts") or () if is_object(part)]
+    if parts:
+        whole["parts"] = _joined(parts)
+    calls = [call for piece in pieces for call in piece.get("tool_calls") or () if is_object(call)]
+    if calls:
+        whole["tool_calls"] = _joined(calls)
+    return [whole]
+
+
+def _joined(pieces: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Parts or calls of which a piece without a name or an id carries on the one before."""
+    whole: list[dict[str, Any]] = []
+    for piece in pieces:
+        function = piece["function"] if is_object(piece.get("function")) else piece
+        key = next((key for key in ("content", "text") if key in piece), "arguments")
+        new = piece.get("id") or function.get("name") or (whole and whole[-1].get("type") != piece.get("type"))
+        if new or not whole:
+            whole.append({**piece, "function": dict(function)} if function is not piece else dict(piece))
+            continue
+        last = whole[-1]["function"] if is_object(whole[-1].get("function")) else whole[-1]
+        last[key] = _spelled(last.get(key)) + _spelled(function.get(key))
+    return whole
+
+
+def _spelled(value: Any) -> str:
+    return "" if value is None else value if isinstance(value, str) else json.dumps(value)
 
 
 def _model(span: Span, content: Content) -> Facts:
     attributes = span.attributes
-    for field, prefix in (("input", "gen_ai.prompt."), ("output", "gen_ai.completion.")):
-        if any(key.startswith(prefix) for key in attributes):
-            content.flattened(field)
     return Facts(
         kind=Kind.MODEL,
-        input=_texts(content, "input", "gen_ai.prompt.", "user") or None,
-        output=_texts(content, "output", "gen_ai.completion.", "assistant") or None,
+        input=_said(content, "input", "gen_ai.prompt.", "user") or None,
+        output=_said(content, "output", "gen_ai.completion.", "assistant") or None,
         model=first_text(attributes, ("gen_ai.response.model", "gen_ai.request.model")),
         finish_reasons=tuple(filter(None, [text(attributes.get("gen_ai.response.finish_reason"))])),
         usage=usage_of(attributes),
         failure=failure_of(span),
         marks=content.marks,
     )
+
+
+def _said(content: Content, field: str, prefix: str, role: str) -> tuple[Message, ...]:
+    key = f"gen_ai.{field}.messages"
+    if key in content.attributes:
+        value = content.value(field, key, twice=False)
+        return () if value is MISSING else read_messages(_whole(value) if field == "output" else value, role)
+    if any(key.startswith(prefix) for key in content.attributes):
+        content.flattened(field)
+    return _texts(content, field, prefix, role)
 
 
 def _texts(content: Content, field: str, prefix: str, role: str) -> tuple[Message, ...]:
@@ -139,13 +198,15 @@ def _texts(content: Content, field: str, prefix: str, role: str) -> tuple[Messag
 
 
 def _tool(span: Span, content: Content) -> Facts:
-    given = _spoken(content, "arguments", "gen_ai.prompt.0.content", "ArgumentsInJSON")
-    gave = _spoken(content, "result", "gen_ai.completion.0.content", "Response")
+    given = _spoken(content, "arguments", "ArgumentsInJSON", "gen_ai.tool.call.arguments", "gen_ai.prompt.0.content")
+    gave = _spoken(content, "result", "Response", "gen_ai.tool.call.result", "gen_ai.completion.0.content")
+    call = text(span.attributes.get("gen_ai.tool_call.id"))  # the span's own where Eino knows of none
     result: JsonValue | Missing = MISSING if gave is MISSING else result_value(gave)
     return Facts(
         kind=Kind.TOOL,
         tool=text(span.attributes.get("runinfo.name")) or span.name or None,
         arguments=MISSING if given is MISSING else plain(decode_leniently(given)),
+        call_id=None if call == span.span_id else call,
         result=result,
         error=tool_error_of(span) or (None if result is MISSING else error_in_result(result)),
         input=(),
@@ -154,9 +215,9 @@ def _tool(span: Span, content: Content) -> Facts:
     )
 
 
-def _spoken(content: Content, field: str, key: str, inner: str) -> Any:
+def _spoken(content: Content, field: str, inner: str, *keys: str) -> Any:
     """A tool's text, which is JSON in quotes, in an object around it, or in the pieces of a stream."""
-    value = content.value(field, key, twice=False)
+    value = content.value(field, *keys, twice=False)
     pieces = [each.get(inner, each) if is_object(each) else each for each in value] if isinstance(value, list) else []
     if pieces and all(isinstance(each, str) for each in pieces):
         return "".join(pieces)

@@ -1,4 +1,4 @@
-"""Eino: the callbacks ``apmplus`` and ``otel`` of eino-ext."""
+"""Eino: the callbacks ``apmplus``, ``tls`` and ``otel`` of eino-ext."""
 
 from __future__ import annotations
 
@@ -166,3 +166,112 @@ def test_kinds_of_the_otel_callback(operation: str, name: str, system: str | Non
 def test_names_of_the_otel_callback(name: str, agent: str | None) -> None:
     """A graph's span is an agent's, called as the program calls the graph, if it does."""
     assert plain("invoke_agent", name).weak_agent == agent
+
+
+def tls(component: str, name: str, kind: str, parent: Span | None = None, at: float = 0, **attributes: Any) -> Span:
+    """A span of ``tls``."""
+    told = {"gen_ai.span.kind": kind, "gen_ai.system": "eino", "runinfo.component": component, "runinfo.name": name}
+    for key, value in attributes.items():
+        told[key.replace("__", ".")] = value if isinstance(value, str) else json.dumps(value)
+    return span(
+        name,
+        parent=parent,
+        scope=Scope(CALLBACKS + "tls", ""),
+        attributes=told,
+        started_ns=START_NS + round(at * SECOND_NS),
+        seconds=9 if parent is None else 0.5,
+    )
+
+
+LENS_USER = {"role": "user", "parts": [{"type": "text", "content": "Where is order 81?"}]}
+LENS_CALL = {"role": "assistant", "parts": [{"type": "tool_call", "id": "c1", "name": "find", "arguments": {"id": 81}}]}
+LENS_REPLY = {"role": "assistant", "parts": [{"type": "text", "content": "It is paid."}]}
+
+
+@pytest.mark.parametrize(
+    ("asked", "calls", "replied"),
+    [
+        ([USER], [CALLS], [REPLY]),
+        ([LENS_USER], [LENS_CALL], [LENS_REPLY]),
+        (
+            [USER],
+            [CALLS | {"content": ""}, {"role": "assistant"}],
+            [REPLY | {"content": piece} for piece in ("It is", " paid", ".")] + [{"role": "assistant"}],
+        ),
+        (
+            [LENS_USER],
+            [
+                {
+                    "role": "assistant",
+                    "parts": [{"type": "tool_call", "id": "c1", "name": "find", "arguments": '{"id"'}],
+                },
+                {"role": "assistant", "parts": [{"type": "tool_call", "id": "", "name": "", "arguments": ":8"}]},
+                {"role": "assistant", "parts": [{"type": "tool_call", "id": "", "name": "", "arguments": 1}]},
+                {"role": "assistant", "parts": [{"type": "tool_call", "id": "", "name": "", "arguments": "}"}]},
+            ],
+            [
+                {"role": "assistant", "parts": [{"type": "text", "content": "It is "}]},
+                {"role": "assistant", "parts": [{"type": "text", "content": "paid."}]},
+            ],
+        ),
+    ],
+)
+def test_a_run_that_the_tls_callback_wrote(asked: list[Any], calls: list[Any], replied: list[Any]) -> None:
+    """Messages with texts or parts, whole or as they were streamed; the flattened ones only sum them up."""
+    outer = tls(
+        "Graph",
+        "desk",
+        "CHAIN",
+        input__value=[USER],
+        output__value={"stream": [REPLY | {"content": "It is"}, REPLY | {"content": " paid."}]},
+    )
+    summary = {"gen_ai.prompt.0.role": "user", "gen_ai.prompt.0.content": "[tool call: find]"}
+    said = {f"gen_ai__{way}__messages": value for way, value in (("input", asked), ("output", calls))}
+    found = only(
+        outer,
+        tls("Lambda", "prepare", "TASK", outer, 0.1, input__value="x", output__value="y"),
+        tls("ChatModel", "ChatModel", "LLM", outer, 1, **said, **summary),
+        tls(
+            "Tool",
+            "find",
+            "TOOL",
+            outer,
+            2,
+            gen_ai__tool__call__arguments='{"id":81}',
+            gen_ai__tool__call__result='{"state":"paid"}',
+            gen_ai__tool_call__id="c1",
+            input__value='{"id":81}',
+        ),
+        tls("ChatModel", "ChatModel", "LLM", outer, 3, gen_ai__input__messages=asked, gen_ai__output__messages=replied),
+    )
+    assert (found.agent, found.asked, found.reply) == ("desk", "Where is order 81?", "It is paid.")
+    (call,) = found.tool_calls
+    assert (call.name, call.arguments, call.result, call.call_id) == ("find", {"id": 81}, {"state": "paid"}, "c1")
+    asking = facts_of(tls("ChatModel", "ChatModel", "LLM", outer, 1, **said, **summary))
+    assert asking is not None
+    assert asking.output is not None
+    (message,) = asking.output
+    assert message.parts == (ToolCallPart(name="find", arguments={"id": 81}, call_id="c1"),)
+    assert {gap.field for gap in found.gaps} <= {"usage", "system", "session"}
+
+
+def test_a_chain_that_the_tls_callback_puts_around_a_model() -> None:
+    """It has the model's messages besides, and is no second call of it."""
+    told: dict[str, Any] = {"gen_ai__input__messages": [LENS_USER], "gen_ai__output__messages": [LENS_REPLY]}
+    turn = tls(
+        "ChatModel", "agent.turn", "CHAIN", input__value="Where is order 81?", output__value="It is paid.", **told
+    )
+    found = only(turn, tls("ChatModel", "llm.request", "LLM", turn, 1, **told))
+    assert (found.asked, found.reply, len(found.model_calls)) == ("Where is order 81?", "It is paid.", 1)
+
+
+def test_a_span_that_a_program_starts_through_the_tls_callback() -> None:
+    """It is the program's own: what it calls a tool is one, whatever the system."""
+    own = span(
+        "mine",
+        scope=Scope(CALLBACKS + "tls", ""),
+        attributes={"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "find"},
+    )
+    told = facts_of(own)
+    assert told is not None
+    assert told.kind is Kind.TOOL

@@ -28,6 +28,8 @@ _logger = logging.getLogger(__name__)
 
 STOP_WITHIN_S = 5.0
 """How long stopping waits for verdicts that are being exported, so that a clean stop repeats none of them later."""
+LAST_TRY_S = 1.0
+"""The same where the last export failed: an endpoint that is back takes them, one that hangs does not hold the stop up."""
 LAST_METRICS_S = 2.0
 """How long metrics may take to get out a last time where an export of verdicts has just hung: most likely theirs does too."""
 
@@ -152,6 +154,8 @@ class Emission:
 
     def _patience(self, outbox: Outbox) -> float:
         """How long an export that is under way may go on: less by what it took since the server began to stop."""
+        if outbox.is_down:
+            return LAST_TRY_S
         if self._stopping_since is None or outbox.exporting_since is None:
             return STOP_WITHIN_S
         hanging_s = asyncio.get_running_loop().time() - max(self._stopping_since, outbox.exporting_since)

@@ -71,6 +71,11 @@ class Outbox:
         self.exporting_since: float | None = None
         """When, by the loop's clock, the export began that is under way; None where none is."""
 
+    @property
+    def is_down(self) -> bool:
+        """Whether the last export that ended failed."""
+        return self._failures > 0
+
     def wake(self, stored: tuple[Stored, ...] = ()) -> None:
         """There may be something to export."""
         self._stored.set()

@@ -139,6 +139,19 @@ async def test_an_exporter_that_hangs_has_its_time_beside_judges_that_do(ledger,
     assert await ledger.outbox_size() == 1
 
 
+async def test_a_try_that_hangs_after_one_that_failed_is_not_waited_for(sink, ledger, guard):
+    """The endpoint is down already: a last try has a moment, not the time that one which hangs for the first time has."""
+    sink.stop()
+    emission = Emission(EmissionSettings(exporter=ExporterSettings(endpoint=sink.endpoint)), guard=guard, environ={})
+    async with emission.running(ledger, SystemClock()) as outbox:
+        assert emission._patience(outbox) == emission_module.STOP_WITHIN_S
+        await ledger.finish([evaluation_record(interaction())])
+        async with asyncio.timeout(20):
+            while not outbox.is_down:  # noqa: ASYNC110 - nobody tells of it
+                await asyncio.sleep(0.01)
+        assert emission._patience(outbox) == emission_module.LAST_TRY_S
+
+
 def test_what_never_ran_can_be_closed(sink, guard):
     """Where the start failed half-way: no thread and no connection is left behind, and closing twice is fine."""
     emission = Emission(EmissionSettings(exporter=ExporterSettings(endpoint=sink.endpoint)), guard=guard, environ={})

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+from otel_eval.api.server import CALLS
 from otel_eval.dispatch.bindings import Decision as Decided
 from otel_eval.dispatch.bindings import Reason, disposition
 from otel_eval.emit.answers import Answer
 from otel_eval.emit.metrics import MAX_AGENTS
-from otel_eval.instruments import INSTRUMENTS, Instrument
+from otel_eval.instruments import API_STATUSES, INSTRUMENTS, Instrument
 from otel_eval.outcome import Cause, Errored, Failed, Inconclusive, Passed
 from otel_eval.receive.refusal import Code
 from otel_eval.record import Origin
@@ -49,6 +50,8 @@ LABELS: dict[str, str | tuple[str, ...]] = {
     "otel_eval.target.environment": "`deployment.environment.name` of the judged agent",
     "otel_eval.target.service": "`service.name` of the judged agent",
     "otel_eval.transport": ("grpc", "http"),
+    "rpc.method": tuple(f"otel_eval.v1.EvaluationService/{name}" for name in CALLS),
+    "rpc.response.status_code": API_STATUSES,
 }
 REASONS: dict[str, tuple[str, ...]] = {
     "otel_eval.evaluation.without_verdict": tuple(cause.value for cause in Cause),

@@ -29,6 +29,10 @@ REJECTED: Values = ("otel_eval.reason", ("partial_success", "refused", "unknown_
 REFUSALS = (
     "malformed", "wrong_signal", "too_large", "unsupported", "unauthenticated", "journal_full", "overloaded", "storage",
 )  # fmt: skip
+API_STATUSES = (
+    "OK", "CANCELLED", "INVALID_ARGUMENT", "NOT_FOUND", "UNAUTHENTICATED", "PERMISSION_DENIED", "FAILED_PRECONDITION",
+    "RESOURCE_EXHAUSTED", "UNAVAILABLE", "INTERNAL", "UNKNOWN",
+)  # fmt: skip
 DISPOSITIONS = ("evaluated", "budget", "sampled out", "failed", "incomplete", "dropped", "not bound")
 OF_OTHERS = (
     "gen_ai.agent.name",
@@ -250,6 +254,14 @@ INSTRUMENTS: tuple[Instrument, ...] = (
         unit="{request}",
         description="Acknowledged OTLP requests that could not be decoded and were put aside.",
         known=(),
+    ),
+    Instrument(
+        name="otel_eval.api.calls",
+        kind="counter",
+        unit="{call}",
+        description="Calls of the API, by how they ended; one that follows the ledger is counted when it does.",
+        labels=("rpc.method", "rpc.response.status_code"),
+        born_with=("rpc.response.status_code", API_STATUSES),
     ),
     Instrument(
         name="otel_eval.journal.bytes",

@@ -5,11 +5,12 @@ The calls are those of the protocol's own descriptor: one that it has and the ta
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import logging
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, NoReturn, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import grpc
 import grpc.aio
@@ -34,6 +35,7 @@ from otel_eval.api.failures import (
     WrongLedger,
 )
 from otel_eval.api.service import Service
+from otel_eval.instruments import Recorder
 from otel_eval.ledger import LedgerError, LedgerUnavailable
 from otel_eval.receive.grpc_listening import Context, authorization, bind
 from otel_eval.receive.listener import Listener
@@ -64,8 +66,8 @@ STATUS: dict[type[CallFailed], grpc.StatusCode] = {
 STOP_S = 2.0
 """How long calls may take that run when the server stops."""
 
-Answer: TypeAlias = Callable[[Message, Context], Awaitable[Message]]
-Stream: TypeAlias = Callable[[Message, Context], Awaitable[None]]
+T = TypeVar("T")
+Handler: TypeAlias = Callable[[Message, Context], Awaitable[T]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,9 +82,10 @@ class ApiSettings:
 class ApiServer:
     """One listener. :meth:`start` it inside a running event loop, :meth:`stop` it there too."""
 
-    def __init__(self, service: Service, settings: ApiSettings) -> None:
+    def __init__(self, service: Service, settings: ApiSettings, *, recorder: Recorder) -> None:
         self._service = service
         self._settings = settings
+        self._recorder = recorder
         self._health = health.aio.HealthServicer()
         self._running = 0
         self._server: grpc.aio.Server | None = None
@@ -121,34 +124,54 @@ class ApiServer:
         await server.stop(STOP_S)
 
     def _handler(self, method: MethodDescriptor) -> grpc.RpcMethodHandler[Any, Any]:
-        scope, call = CALLS[method.name]
         taken = message_factory.GetMessageClass(method.input_type)
         make = grpc.unary_stream_rpc_method_handler if method.server_streaming else grpc.unary_unary_rpc_method_handler
-        handle: Any = self._stream(scope, call) if method.server_streaming else self._answer(scope, call)
+        handle: Any = self._stream(method.name) if method.server_streaming else self._answer(method.name)
         return make(handle, request_deserializer=taken.FromString, response_serializer=taken.SerializeToString)
 
-    def _answer(self, scope: Scope, call: Any) -> Answer:
+    def _answer(self, name: str) -> Handler[Message]:
+        call: Any = CALLS[name][1]
+
         async def handle(request: Message, context: Context) -> Message:
-            try:
-                with self._admitted(context, scope) as caller:
-                    answer: Message = await call(self._service, request, caller)
-                    return answer
-            except (CallFailed, LedgerError) as error:
-                await _refuse(error, context)
+            async def work(caller: str) -> Message:
+                answer: Message = await call(self._service, request, caller)
+                return answer
+
+            return await self._told(name, work, context)
 
         return handle
 
-    def _stream(self, scope: Scope, call: Any) -> Stream:
+    def _stream(self, name: str) -> Handler[None]:
+        call: Any = CALLS[name][1]
+
         async def handle(request: Message, context: Context) -> None:
-            try:
-                with self._admitted(context, scope) as caller:
-                    async with contextlib.aclosing(call(self._service, request, caller)) as messages:
-                        async for message in messages:
-                            await context.write(message)  # returns once the caller has room for it
-            except (CallFailed, LedgerError) as error:
-                await _refuse(error, context)
+            async def work(caller: str) -> None:
+                async with contextlib.aclosing(call(self._service, request, caller)) as messages:
+                    async for message in messages:
+                        await context.write(message)  # returns once the caller has room for it
+
+            await self._told(name, work, context)
 
         return handle
+
+    async def _told(self, name: str, work: Callable[[str], Awaitable[T]], context: Context) -> T:
+        """Do the work for a caller who may; a failure is told by its status, and every call is counted by it."""
+        status = "UNKNOWN"
+        try:
+            with self._admitted(context, CALLS[name][0]) as caller:
+                done = await work(caller)
+            status = "OK"
+            return done
+        except (CallFailed, LedgerError) as error:
+            refusal = _refusal(error)
+            status = refusal.code.name
+            await context.abort(refusal.code, refusal.message, refusal.trailers)
+        except asyncio.CancelledError:
+            status = "CANCELLED"
+            raise
+        finally:
+            labels = {"rpc.method": f"{SERVICE.full_name}/{name}", "rpc.response.status_code": status}
+            self._recorder.record("otel_eval.api.calls", 1, labels)
 
     @contextlib.contextmanager
     def _admitted(self, context: Context, scope: Scope) -> Iterator[str]:
@@ -163,20 +186,27 @@ class ApiServer:
             self._running -= 1
 
 
-async def _refuse(error: CallFailed | LedgerError, context: Context) -> NoReturn:
-    """End the call with the status that the error has; which field was wrong is in its details too."""
-    if isinstance(error, CallFailed):
-        code, message = STATUS[type(error)], str(error)
-    elif isinstance(error, LedgerUnavailable):
-        code, message = grpc.StatusCode.UNAVAILABLE, "the ledger does not answer at the moment"
-    else:
-        log.warning("the ledger cannot be read for a caller: %s", error)
-        code, message = grpc.StatusCode.INTERNAL, "the ledger cannot be read; the server's log says why"
+class _Refusal(NamedTuple):
+    """What a caller is told. ``trailers``: which field was wrong, for programs."""
+
+    code: grpc.StatusCode
+    message: str
     trailers: tuple[tuple[str, bytes], ...] = ()
-    if isinstance(error, InvalidArgument):
-        violation = BadRequest.FieldViolation(field=error.field, description=error.description)
-        packed = AnyMessage()
-        packed.Pack(BadRequest(field_violations=[violation]))
-        status = Status(code=code.value[0], message=message, details=[packed])
-        trailers = (("grpc-status-details-bin", status.SerializeToString()),)
-    await context.abort(code, message, trailers)
+
+
+def _refusal(error: CallFailed | LedgerError) -> _Refusal:
+    match error:
+        case InvalidArgument(field=field, description=description):
+            packed = AnyMessage()
+            violation = BadRequest.FieldViolation(field=field, description=description)
+            packed.Pack(BadRequest(field_violations=[violation]))
+            code = STATUS[InvalidArgument]
+            status = Status(code=code.value[0], message=str(error), details=[packed])
+            return _Refusal(code, str(error), (("grpc-status-details-bin", status.SerializeToString()),))
+        case CallFailed():
+            return _Refusal(STATUS[type(error)], str(error))
+        case LedgerUnavailable():
+            return _Refusal(grpc.StatusCode.UNAVAILABLE, "the ledger does not answer at the moment")
+        case _:
+            log.warning("the ledger cannot be read for a caller: %s", error)
+            return _Refusal(grpc.StatusCode.INTERNAL, "the ledger cannot be read; the server's log says why")

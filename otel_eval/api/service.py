@@ -157,7 +157,8 @@ class Service:
             queued = await self._judging.rerun_all(ids, asked.evaluators)
         except KeyError as error:
             raise NotFound("an Interaction was deleted meanwhile: nothing was queued") from error
-        log.info("%s had %d evaluations queued again, by %s", caller, len(queued), ", ".join(asked.evaluators))
+        count = "1 evaluation" if len(queued) == 1 else f"{len(queued)} evaluations"
+        log.info("%s had %s queued again: %s", caller, count, ", ".join(asked.evaluators))
         return pb.StartEvaluationResponse(
             evaluations=[messages.started(each) for each in queued], cursor=places.cursor(here)
         )

@@ -8,13 +8,20 @@ from collections.abc import AsyncIterator
 from otel_eval.clock import Clock
 from otel_eval.config.api import Api
 from otel_eval.dispatch import Dispatcher
+from otel_eval.instruments import Recorder
 from otel_eval.ledger import AsyncLedger
 from otel_eval.server.errors import ServerError
 
 
 @contextlib.asynccontextmanager
 async def serving_api(
-    section: Api, *, ledger: AsyncLedger, dispatcher: Dispatcher, clock: Clock, endpoint: str | None = None
+    section: Api,
+    *,
+    ledger: AsyncLedger,
+    dispatcher: Dispatcher,
+    clock: Clock,
+    recorder: Recorder,
+    endpoint: str | None = None,
 ) -> AsyncIterator[str | None]:
     """Take calls for the block; the address, None where it is switched off. Raises ServerError where it cannot listen.
 
@@ -45,7 +52,7 @@ async def serving_api(
                 access=access,
                 most_calls=section.max_concurrent_calls,
             )
-            server = ApiServer(service, settings)
+            server = ApiServer(service, settings, recorder=recorder)
             address = await server.start()
         except ReceiverError as error:
             raise ServerError(f"api: {error}") from error

@@ -177,7 +177,14 @@ async def judging(
             )
             await stack.enter_async_context(stages.running("retention", retention.run()))
         api = await stack.enter_async_context(
-            serving_api(config.api, ledger=ledger, dispatcher=dispatcher, clock=clock, endpoint=api_endpoint)
+            serving_api(
+                config.api,
+                ledger=ledger,
+                dispatcher=dispatcher,
+                clock=clock,
+                recorder=recorder,
+                endpoint=api_endpoint,
+            )
         )
         stack.callback(emission.stopping)  # an exporter that hangs has its time beside judges that do
         yield Judging(

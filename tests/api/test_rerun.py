@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from pathlib import Path
 from typing import Any
@@ -10,13 +11,13 @@ from typing import Any
 import pytest
 
 from otel_eval.api import following
-from otel_eval.api.client import ApiCallError
+from otel_eval.api.client import ApiCallError, ApiClient
 from otel_eval.api.following import verdicts
 from otel_eval.record import EvaluationRecord, Origin
 from otel_eval.testing.models import scripted
 from otel_eval.testing.sink import Sink
 from otel_eval.v1 import evaluations_pb2 as pb
-from tests.api.kit import EVALUATORS, TIMEOUT, config, judged, serving, start
+from tests.api.kit import BOTH, EVALUATORS, READ, TIMEOUT, config, judged, serving, start
 
 
 def with_judge(agents: str = "*", **sections: Any) -> dict[str, Any]:
@@ -69,6 +70,25 @@ async def test_the_old_record_stays_and_the_new_one_is_current() -> None:
             assert child.trace_id == new.trace_id != own.trace_id
             assert [(link.trace_id, link.span_id) for link in own.links] == [(new.trace_id, new.span_id)]
             assert counted(sink, "live") == 1
+
+
+async def test_every_call_is_counted_by_how_it_ended(caplog: pytest.LogCaptureFixture) -> None:
+    """Those that were refused, too; the log says who had what queued, and no token."""
+    caplog.set_level(logging.INFO, "otel_eval")
+    start_evaluation = "otel_eval.v1.EvaluationService/StartEvaluation"
+    async with Sink() as sink:
+        exporters = {"otlp": {"endpoint": sink.endpoint, "protocol": "grpc"}}
+        async with serving(config(exporters=exporters, emit={"metrics_interval": "200ms"})) as (server, api):
+            name = await judged(server)
+            await start(api, name, "no-failure")
+            async with ApiClient(server.api_endpoint, token=READ) as reader:
+                with pytest.raises(ApiCallError):
+                    await start(reader, name, "no-failure")
+            for status in ("OK", "PERMISSION_DENIED"):
+                labels = {"rpc__method": start_evaluation, "rpc__response__status_code": status}
+                await sink.wait_for(lambda sink, labels=labels: sink.counted("otel_eval.api.calls", **labels) == 1)  # type: ignore[misc]
+    assert "operator had 1 evaluation queued again: no-failure" in caplog.text
+    assert not any(token in caplog.text for token in (BOTH, READ))
 
 
 async def test_a_judge_is_asked_again() -> None:

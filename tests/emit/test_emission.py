@@ -22,7 +22,7 @@ from otel_eval.testing.interactions import interaction
 from otel_eval.testing.records import evaluation_record
 
 EVENT = "gen_ai.evaluation.result"
-HANGS_S = 20.0
+HANGS_S = 60.0
 """The timeout of an exporter whose endpoint does not answer."""
 
 
@@ -119,14 +119,19 @@ def hanging() -> Iterator[str]:
 
 @pytest.mark.parametrize("protocol", ["grpc", "http/protobuf"])
 async def test_an_exporter_that_hangs_has_its_time_beside_judges_that_do(ledger, guard, monkeypatch, protocol):
-    """It is not waited for once more: nothing is left of what it may take, and metrics do not wait for their whole timeout."""
-    monkeypatch.setattr(emission_module, "LAST_METRICS_S", 0.1)
+    """It is not waited for once more: nothing is left of what it may take."""
     with hanging() as endpoint:
-        exporter = ExporterSettings(endpoint=endpoint, protocol=protocol, timeout_s=HANGS_S)
-        emission = Emission(EmissionSettings(exporter=exporter), guard=guard, environ={})
+        environ = {
+            "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": endpoint,
+            "OTEL_EXPORTER_OTLP_TRACES_TIMEOUT": f"{HANGS_S:g}",
+            "OTEL_EXPORTER_OTLP_PROTOCOL": protocol,
+        }
+        for name, value in environ.items():
+            monkeypatch.setenv(name, value)
+        emission = Emission(EmissionSettings(), guard=guard, environ=environ)
         async with emission.running(ledger, SystemClock()) as outbox:
             await ledger.finish([evaluation_record(interaction())])
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(20):
                 while outbox.exporting_since is None:  # noqa: ASYNC110 - nobody tells of it
                     await asyncio.sleep(0.01)
             assert emission._patience(outbox) == emission_module.STOP_WITHIN_S, "nobody stops yet"
@@ -137,6 +142,24 @@ async def test_an_exporter_that_hangs_has_its_time_beside_judges_that_do(ledger,
             began = time.monotonic()
         assert time.monotonic() - began < HANGS_S / 2
     assert await ledger.outbox_size() == 1
+
+
+def test_metrics_that_hang_are_given_up_on(sink, guard, monkeypatch):
+    """After so long as they are given; the connections are closed all the same."""
+    emission = Emission(EmissionSettings(exporter=ExporterSettings(endpoint=sink.endpoint)), guard=guard, environ={})
+    goes_on, closed = threading.Event(), threading.Event()
+    close = emission.recorder.close
+
+    def hangs():
+        goes_on.wait()
+        close()
+        closed.set()
+
+    monkeypatch.setattr(emission.recorder, "close", hangs)
+    emission.close(within_s=0.05)
+    assert not closed.is_set()
+    goes_on.set()
+    assert closed.wait(30)
 
 
 async def test_a_try_that_hangs_after_one_that_failed_is_not_waited_for(sink, ledger, guard):

@@ -67,6 +67,20 @@ def test_dependencies_point_down_the_pipeline(name: str, path: Path) -> None:
             assert parts[1] in allowed, f"{name} imports {module}, which is above it"
 
 
+def test_the_api_knows_the_ledger_and_no_server() -> None:
+    """What it asks beside the ledger is handed in; of the receivers it shares how a gRPC listener is made."""
+    allowed = {"api", "v1", "ledger", "record", "interaction", "outcome", "identity", "clock", "instruments"}
+    listeners = {"otel_eval.receive.grpc_listening", "otel_eval.receive.listener"}
+    found = {
+        module
+        for name, path in modules()
+        if name.startswith("api/")
+        for module, _ in imports(path)
+        if module.startswith("otel_eval.") and module.split(".")[1] not in allowed
+    }
+    assert {module for module in found if not any(module.startswith(each) for each in listeners)} == set()
+
+
 @pytest.mark.parametrize(("name", "path"), list(modules()), ids=lambda value: value if isinstance(value, str) else "")
 def test_grpc_and_protobuf_stay_at_the_edges(name: str, path: Path) -> None:
     """gRPC and protobuf are named in receive/, emit/ and api/ (and in the kit that tests them) alone."""

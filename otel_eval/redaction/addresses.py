@@ -22,6 +22,8 @@ _PARAMETER = re.compile(
 _OF_CURL = re.compile(
     r"""\bcurl\b[^\n]{0,500}?\s(?:-u|--user)[ =]?["']?[^\s:"'0-9][^\s:"']{0,63}:(?P<password>[^\s"']{1,200})"""
 )
+# Offers and articles: WELCOME2026OFFER1, product-2026-blue-shirt.
+_SAYS_WHAT = re.compile(r"[A-Z]+[0-9]+(?:[A-Z]+[0-9]*)?|(?:[A-Za-z]+|[0-9]{1,8})(?:[-_](?:[A-Za-z]+|[0-9]{1,8}))+")
 _SIGNS = frozenset({"sig", "signature", "hmac"})
 _LONG = 16
 
@@ -58,5 +60,6 @@ def _parameters(text: str) -> Iterator[tuple[int, int]]:
         start, end = match.span("value")
         end = start + len(text[start:end].rstrip(".,:!*"))
         value = text[start:end]
-        if looks_random(value.replace("%", ""), 8 if match["name"].lower() in _SIGNS else _LONG):
+        signs = match["name"].lower() in _SIGNS
+        if looks_random(value.replace("%", ""), 8 if signs else _LONG) and (signs or not _SAYS_WHAT.fullmatch(value)):
             yield start, end

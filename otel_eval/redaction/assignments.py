@@ -121,8 +121,8 @@ def _is_quoted_secret(kind: Kind, value: str, ending: re.Match[str], place: Plac
     if value[0] in _ENDS:  # the quotation mark closed what the name stands in: input('Password: ');
         return False
     if kind == "password":
-        return place != "perhaps" or is_mixed(value)
-    return looks_random(value, _LEAST_IN_LIST if place == "perhaps" else LEAST_OF_KEY)
+        return is_mixed(value) if place == "perhaps" else not is_word_of_passwords(value)
+    return not is_variable(value) and looks_random(value, _LEAST_IN_LIST if place == "perhaps" else LEAST_OF_KEY)
 
 
 def _is_bare_secret(kind: Kind, value: str, place: Place, *, in_code: bool) -> bool:

@@ -38,7 +38,7 @@ _SHAPES = r"""
   | tskey- [a-z]{3,10} - [A-Za-z0-9-]{15,} | sb[ps]_ [A-Za-z0-9_]{36,} | nfp_ [A-Za-z0-9]{30,}
   | AT(?:ATT3x|CTT3x|BB) [A-Za-z0-9_=-]{20,}               # Atlassian
   | pscale_(?:tkn|pw|oauth)_ [A-Za-z0-9_.-]{30,} | sq0(?:atp|csp)- [A-Za-z0-9_-]{20,}
-  | AGE-SECRET-KEY-1 [A-Z0-9]{40,}
+  | AGE-SECRET-KEY-1 [A-Z0-9]{40,} | vercel_blob_rw_ [A-Za-z0-9_]{20,} | EAA [A-Za-z0-9]{80,}
   | [0-9]{8,10}:AA [A-Za-z0-9_-]{33}                       # Telegram
   | ey[JA] [A-Za-z0-9_-]{8,} \. ey[JA] [A-Za-z0-9_-]{8,} (?: \. [A-Za-z0-9_-]* )?          # JWT
   | eyJ [A-Za-z0-9_-]{16,} \. [A-Za-z0-9_-]* (?: \. [A-Za-z0-9_-]{8,} ){3}                 # the same, encrypted
@@ -53,6 +53,6 @@ HINTS = (
     "SG.", "key-", "-us", "npm_", "pypi-", "gsk_", "xai-", "r8_", "pplx-", "nvapi-", "sk_", "tvly-", "jina_", "lsv2_", "fc-",
     "fw_", "e2b_", "_v1_", "shp", "dapi", "hvs.", "hvb.", "dp.", "lin_api_", "ntn_", "figd_", "PMAK-", "sntry", "glsa_",
     "glc_", "NRAK-", "NRJS-", "NRII-", "tskey-", "sbp_", "sbs_", "nfp_", "ATATT3x", "ATCTT3x", "ATBB", "pscale_", "sq0",
-    "AGE-SECRET-KEY-1", ":AA", "eyJ", "eyA",
+    "AGE-SECRET-KEY-1", "vercel_blob_rw_", "EAA", ":AA", "eyJ", "eyA",
 )  # fmt: skip
 """One of them stands in every key: looked for first, which takes a fraction of the time."""

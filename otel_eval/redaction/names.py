@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any, Literal, TypeAlias, cast
 
 from otel_eval.redaction import headers
-from otel_eval.redaction.values import LEAST_OF_TOKEN, is_prose, looks_random, says_nothing
+from otel_eval.redaction.values import LEAST_OF_TOKEN, is_prose, is_word_of_passwords, looks_random, says_nothing
 
 Kind: TypeAlias = Literal["password", "key", "token", "authorization", "auth", "cookie"]
 
@@ -24,7 +24,7 @@ HINTS = (
 ENDING = (
     r"(?:(?P<elsewhere>passwort|(?<=mot de )passe|kennwort|contrase[nñ]a|wachtwoord|senha|пароль|密[码碼]|パスワード)"
     r"|(?P<password>pass(?:word|wd|phrase|code)|pwd?)|(?P<secret>secret)|(?P<any_key>key)|(?P<token>token)"
-    r"|(?P<authorization>authorization)|(?P<auth>auth)|(?P<cookie>cookies?))(?:[_-]?(?:b64|base64|encoded))?"
+    r"|(?P<authorization>(?<!pre)(?<!pre[ _-])authorization)|(?P<auth>auth)|(?P<cookie>cookies?))(?:[_-]?(?:b64|base64|encoded))?"
 )
 """That word."""
 
@@ -79,7 +79,7 @@ def is_secret_under(name: str, value: str) -> bool:
         return False
     if kind in ("authorization", "auth"):
         return headers.is_credentials(value, quoted=True, named=kind == "authorization")
-    if is_prose(value) and not name.lower().endswith("phrase"):
+    if is_word_of_passwords(value) or (is_prose(value) and not name.lower().endswith("phrase")):
         return False
     return kind != "token" or looks_random(value, LEAST_OF_TOKEN)
 

@@ -12,13 +12,16 @@ from otel_eval.redaction.patterns import Finder, OwnPattern, Pattern, Traits, tr
 
 _SHORTEST_IN_ONE_WORD = 14  # a payment card; everything else that is built in is longer, or has signs
 
+_MOST_ROUNDS = 4
+
 
 class Texts:
     """Puts markers into texts by these patterns, in their order."""
 
     def __init__(self, patterns: Iterable[Pattern | Finder | OwnPattern]) -> None:
         self._patterns = tuple(patterns)
-        self._users_own = any(isinstance(pattern, OwnPattern) for pattern in self._patterns)
+        self._builtin = tuple(pattern for pattern in self._patterns if not isinstance(pattern, OwnPattern))
+        self._users_own = len(self._builtin) < len(self._patterns)
 
     def redacted(self, text: str) -> str:
         """The text with typed markers. Redacting twice is redacting once."""
@@ -26,19 +29,28 @@ class Texts:
             return text
         if not self._users_own and len(text) < _SHORTEST_IN_ONE_WORD and text.replace("_", "").isalnum():
             return text
+        redacted = self._once(text, self._patterns)
+        # A marker may part what stood too close to be known. A user's pattern may match markers, and is not tried again.
+        for _ in range(_MOST_ROUNDS):
+            if redacted == text:
+                break
+            text, redacted = redacted, self._once(redacted, self._builtin)
+        return redacted
+
+    def _once(self, text: str, patterns: tuple[Pattern | Finder | OwnPattern, ...]) -> str:
         seen = traits(text)
         view = folded(text, lambda plain: _keys_in(seen if plain is text else traits(plain)))
         if view is not None:
-            text = self._unfolded(text, view)
-        for pattern in self._patterns:
+            text = self._unfolded(text, view, patterns)
+        for pattern in patterns:
             text = pattern.redact(text, seen)
         return marked(text, encoded(text, self._kind_in)) if seen.run else text
 
-    def _unfolded(self, text: str, view: Folded) -> str:
+    def _unfolded(self, text: str, view: Folded, patterns: tuple[Pattern | Finder | OwnPattern, ...]) -> str:
         """The text with markers where secrets stand in its folded form."""
         seen = traits(view.text)
         found: list[tuple[int, int, str]] = []
-        for pattern in self._patterns:
+        for pattern in patterns:
             for span in pattern.spans(view.text, seen):
                 if span[0] == span[1]:
                     continue

@@ -38,7 +38,7 @@ _CODE = re.compile(
     re.DOTALL,
 )
 _VARIABLE = re.compile(
-    r"[A-Za-z]*(?:_[A-Za-z]+)+(?:\d|_b64|_base64)?|[A-Za-z_]*(?:pass|pw|secret|token|key)[A-Za-z_]*\d?"
+    r"[A-Za-z]*(?:_[A-Za-z]+)+(?:_?\d{1,2}|_b64|_base64)?|[A-Za-z_]*(?:pass|pw|secret|token|key)[A-Za-z_]*\d?"
     r"|(?-i:[A-Z][a-z]+\d+[A-Z][A-Za-z]*(?:Key|Token|Secret))",
     re.IGNORECASE,
 )

@@ -71,6 +71,9 @@ INNOCENTS = [
     # Addresses
     "https://example.com/search?q=blue+shoes&page=2&sort=price_asc&utm_source=newsletter2026",
     "https://example.com/?code=SUMMER2026&key=color&sig=none",
+    "https://x.example/?code=WELCOME2026SPECIALOFFER1, https://x.example/?key=product-2026-blue-shirt&page=2",
+    "Pre-authorization: PA-2026-000123456789, \"app_key\": \"settings_page_2\", Boarding pass: AB12CD34, passport: C01X00T47",
+    "PASS judge: the reply apologizes: scored 0.90, needed 0.50; pass: 12, fail: 3; compass: north12; key: C# minor",
     "https://example.com:8443/a@b, http://localhost:3000/@scope/package, https://host:443?to=me",
     "git@github.com:org/repo.git, ssh://git@github.com/org/repo, https://www.youtube.com/watch?v=dQw4w9WgXcQ",
     "https://x.example/doc?id=0af7651916cd43dd8448eb211c80319c&ref=abc123def456",
@@ -175,6 +178,13 @@ VALUES: list[JsonValue] = [
     ["Authorization", "Cookie", "Accept"],
     {"cookies": {"theme": "dark", "lang": "en", "consent": "granted"}},
     {"cookies": [{"name": "theme", "value": "dark", "path": "/", "httpOnly": True, "expires": 1800000000}]},
+    {"api_key": "set", "password": "changed", "auth": "none", "tokenType": "Bearer1", "secretName": "db-credentials2"},
+    {"name": "auth", "value": "oauth2"},
+    {
+        "passwordChangedAt": "2026-11-30T12:00:00Z",
+        "password_min_length": 12,
+        "tokenUri": "https://oauth2.example.com/token",
+    },
     {"cookies": True, "cookie_policy": "strict"},
     {"keys": ["a1b2c3d4e5"], "primary_key": "id", "key": "a1b2c3d4e5f6", "sort_key": "2026-12-01"},
     {"sha256": "9f86d081884c7d659a2feaa0c55ad015", "etag": "33a64df551425fcc", "id": "507f1f77bcf86cd799439011"},

@@ -16,7 +16,7 @@ from otel_eval.evaluators.errors import EvaluatorDefinitionError
 from otel_eval.evaluators.from_config import from_check
 from otel_eval.evaluators.label_judge import LabelJudge, builtin, label_judge
 from otel_eval.evaluators.loading import load as load_custom
-from otel_eval.judges import JudgeConfigError, JudgeModelSettings, Judges, ModelJudge, Prices
+from otel_eval.judges import JudgeConfigError, JudgeModelSettings, Judges, LoopJudges, MemoryBudget, ModelJudge, Prices
 from otel_eval.redaction import Redaction
 
 
@@ -25,9 +25,15 @@ def load_evaluators(
 ) -> list[Evaluator]:
     """The evaluators of that file that are switched on, in its order, each with its key as its id.
 
+    They take the file's judges along, wherever they judge: its models, its redaction, its budgets, which hold for this call
+    and as long as the process lives.
+
     Raises ConfigError as :func:`otel_eval.config.load` does, and for an evaluator that cannot be made.
     """
-    return list(build_evaluators(load(path, environ)).values())
+    config = load(path, environ)
+    budget = MemoryBudget()
+    judges = LoopJudges(lambda: build_judges(config, budget_store=budget))
+    return [evaluator.with_judges(judges) for evaluator in build_evaluators(config).values()]
 
 
 def build_evaluators(config: Config) -> dict[str, Evaluator]:

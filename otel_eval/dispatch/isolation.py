@@ -27,6 +27,7 @@ class Isolated(Evaluator):
         self.threshold = evaluator.threshold
         self.trigger_on_failure = evaluator.trigger_on_failure
         self.asks_model = evaluator.asks_model
+        self._judges = evaluator._judges
 
     @property
     def id(self) -> str:

@@ -16,17 +16,18 @@ import copy
 import inspect
 import sys
 from collections.abc import Awaitable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self, TypeGuard
 
 from otel_eval.evaluators import definition
+from otel_eval.evaluators.at_hand import AtHand, ReadableLedger
 from otel_eval.evaluators.errors import EvaluatorDefinitionError
 from otel_eval.interaction import Interaction
 from otel_eval.outcome import Errored, Evaluation, Inconclusive, Outcome
 from otel_eval.record import JudgeCall, Origin
 
 if TYPE_CHECKING:
-    from otel_eval.judges import Judges
+    from otel_eval.judges import Judges, LoopJudges
     from otel_eval.judges.errors import JudgeUnavailable
 
 
@@ -36,10 +37,12 @@ class EvaluationContext:
 
     ``binding`` is the entry of the configuration that bound the evaluator to this agent, as ``agents.support-*``; None in an
     experiment, where ``expected`` and ``metadata`` come from the case. ``judges`` resolves a judge model's name to a way
-    to ask it (None where none is configured). Judge calls that an evaluation makes are appended to ``judge_calls`` and
+    to ask it: those of the configuration; without one, those of the event loop, which know litellm's names alone (None only in a
+    context made by hand: the judges that ship take the same ones then). Judge calls that an evaluation makes are appended to ``judge_calls`` and
     end up on its record. ``timeout``: seconds that a judge, or a completion function, of the user's own may take for one
     verdict; None: whoever runs the evaluator bounds it. ``ledger`` answers ``interaction(id)`` and
-    ``evaluations(interaction_id)``.
+    ``evaluations(interaction_id)``: in a server the ledger itself; in experiments and over recordings, where none is kept, the
+    Interactions of the attempt, or of the recordings, and no evaluations.
     """
 
     evaluation_id: str
@@ -51,7 +54,7 @@ class EvaluationContext:
     origin: Origin = Origin.LIVE
     judges: Judges | None = None
     timeout: float | None = None
-    ledger: Any = None
+    ledger: ReadableLedger = field(default_factory=AtHand)
     judge_calls: list[JudgeCall] = field(default_factory=list)
 
 
@@ -72,6 +75,7 @@ class Evaluator(abc.ABC):
 
     _given_id: str | None = None
     _computed_version: str | None = None
+    _judges: LoopJudges | None = None
 
     def __init_subclass__(cls, **arguments: Any) -> None:
         """Let a subclass override ``id`` by a property without losing :meth:`with_id`: it becomes its default id."""
@@ -108,6 +112,19 @@ class Evaluator(abc.ABC):
             object.__setattr__(renamed, "id", evaluator_id)
         return renamed
 
+    def with_judges(self, judges: LoopJudges | None) -> Self:
+        """A copy that asks through these judges, whatever the context names; of the same id, class and version.
+
+        So a configuration's evaluators take its models, its redaction and its budgets along to where no configuration is.
+        """
+        changed = copy.copy(self)
+        object.__setattr__(changed, "_judges", judges)
+        return changed
+
+    def in_context(self, context: EvaluationContext) -> EvaluationContext:
+        """The context with the judges that this evaluator asks: its own where it has some. On a running event loop."""
+        return context if self._judges is None else replace(context, judges=self._judges.of_this_loop())
+
     @abc.abstractmethod
     def evaluate(self, interaction: Interaction, context: EvaluationContext) -> Outcome | Awaitable[Outcome]:
         """The outcome. May raise: the caller makes an *error* outcome of it."""
@@ -123,7 +140,7 @@ async def run(evaluator: Evaluator, interaction: Interaction, context: Evaluatio
     neither may end the process or the worker that others share.
     """
     try:
-        outcome = evaluator.evaluate(interaction, context)
+        outcome = evaluator.evaluate(interaction, evaluator.in_context(context))
         if inspect.isawaitable(outcome):
             outcome = await outcome
     except asyncio.CancelledError as error:

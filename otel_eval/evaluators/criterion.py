@@ -7,6 +7,7 @@ import math
 import statistics
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Self
 
 from otel_eval.evaluators.contract import EvaluationContext, Evaluator
 from otel_eval.evaluators.definition import call_text, stable
@@ -25,6 +26,7 @@ from otel_eval.interaction import Interaction
 from otel_eval.judges.errors import JudgeUnavailable
 from otel_eval.judges.judge import PASSING_SCORE, Judge, decide
 from otel_eval.judges.model_judge import ModelJudge
+from otel_eval.judges.registry import LoopJudges
 from otel_eval.outcome import Failed, Inconclusive, Outcome, Passed, Verdict
 
 
@@ -78,6 +80,13 @@ class JudgeEvaluator(Evaluator):
         parts = (self.criterion, repr(float(self.threshold)), str(self.votes), ",".join(self.requires))
         return digest("judge", *parts, json.dumps(stable(self.judge.definition()), sort_keys=True))[:12]
 
+    def with_judges(self, judges: LoopJudges | None) -> Self:
+        """See :meth:`Evaluator.with_judges`; its judge takes them along, too, to other criteria."""
+        changed = super().with_judges(judges)
+        if isinstance(self.judge, ModelJudge):
+            object.__setattr__(changed, "judge", self.judge.with_judges(judges))
+        return changed
+
     def lacks(self, interaction: Interaction) -> Inconclusive | None:
         """Its outcome where there is nothing to judge, which takes no judge to say; None where the judge is to be asked."""
         missing = lacking(interaction, self.requires)
@@ -88,7 +97,8 @@ class JudgeEvaluator(Evaluator):
         if missing is not None:
             return missing
         try:
-            result = await ballot(lambda: decide(self.judge, self.criterion, interaction), self.votes, "judge", context)
+            asked = self.in_context(context)
+            result = await ballot(lambda: decide(self.judge, self.criterion, interaction), self.votes, "judge", asked)
         except JudgeUnavailable as error:
             error.subject = self.criterion.strip()
             raise

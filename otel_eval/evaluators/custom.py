@@ -61,7 +61,7 @@ class FunctionEvaluator(Evaluator):
                 raise EvaluatorDefinitionError(
                     f"{self.name} has no option {name!r}{did_you_mean(name, known)} (keyword-only arguments are options; it has {takes})"
                 )
-        changed = replace(self, options={**self.options, **options})
+        changed = replace(self, options={**self.options, **options}).with_judges(self._judges)
         return changed if self._given_id is None else changed.with_id(self._given_id)
 
     def __call__(self, *arguments: Any, **options: Any) -> Any:

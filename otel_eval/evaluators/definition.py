@@ -15,7 +15,7 @@ from otel_eval.identity import digest
 
 VERSION_LENGTH = 12
 _LONGEST_ID = 100
-_NOT_DEFINITION = frozenset({"_given_id", "_computed_version", "id"})
+_NOT_DEFINITION = frozenset({"_given_id", "_computed_version", "_judges", "id"})
 
 
 def version_of(evaluator: Any) -> str:

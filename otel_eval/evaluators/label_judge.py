@@ -37,7 +37,7 @@ from otel_eval.judges.conversation import current_conversation
 from otel_eval.judges.errors import JudgeConfigError, UnknownLabel
 from otel_eval.judges.evidence import prepare
 from otel_eval.judges.reading import read_label
-from otel_eval.judges.registry import Judges
+from otel_eval.judges.registry import Judges, LoopJudges
 from otel_eval.outcome import Cause, Errored, Failed, Inconclusive, Outcome, Passed
 
 
@@ -64,6 +64,7 @@ class LabelJudge(Evaluator):
     requires: tuple[str, ...] = ()
     needs: Callable[[Interaction], Inconclusive | None] | None = None
     max_input_chars: int | None = None
+    _judges: LoopJudges | None = None  # a field, so that ``dataclasses.replace`` keeps them
     check = "label-judge"
     asks_model = True
 
@@ -119,7 +120,7 @@ class LabelJudge(Evaluator):
         missing = self.lacks(interaction)
         if missing is not None:
             return missing
-        result = await ballot(lambda: self._ask(interaction), self.votes, "label-judge", context)
+        result = await ballot(lambda: self._ask(interaction), self.votes, "label-judge", self.in_context(context))
         if len(result.usable) < majority(self.votes):
             return self._unusable(result)
         counts = Counter(label for label, _ in result.usable)

@@ -81,8 +81,17 @@ class Experiment:
         try:
             asyncio.get_running_loop()
         except RuntimeError:
-            return asyncio.run(self.run_async())
+            return asyncio.run(self._run_alone())
         raise EventLoopRunning("an event loop runs here already: await experiment.run_async() instead of calling run()")
+
+    async def _run_alone(self) -> Report:
+        """On a loop that ends with it, and with it the connections that judges opened there."""
+        from otel_eval.judges import close_judges_of_this_loop
+
+        try:
+            return await self.run_async()
+        finally:
+            await close_judges_of_this_loop()
 
     async def run_async(self) -> Report:
         """Run it to the end. What an agent or an evaluator raises is in the report; cancellation passes."""

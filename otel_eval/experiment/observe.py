@@ -12,9 +12,13 @@ from otel_eval.interaction import Gap, Interaction, Totals
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observation:
-    """The Interaction of an attempt, None with the reason in ``missing``; ``notes`` say where the evidence is from."""
+    """The Interaction of an attempt, None with the reason in ``missing``; ``notes`` say where the evidence is from.
+
+    ``seen`` are all that the attempt's telemetry holds, those of sub-agents too.
+    """
 
     interaction: Interaction | None = None
+    seen: tuple[Interaction, ...] = ()
     missing: str = ""
     notes: tuple[str, ...] = ()
 
@@ -30,9 +34,9 @@ def observe(evidence: Evidence, keep: Collection[str] = ()) -> Observation:
     if not topmost:
         return Observation(missing=_no_agent(evidence), notes=notes)
     if len(topmost) == 1:
-        return Observation(interaction=topmost[0], notes=notes)
+        return Observation(interaction=topmost[0], seen=tuple(interactions), notes=notes)
     note = f"{len(topmost)} agents ran one after another; they are judged together, as one Interaction"
-    return Observation(interaction=_together(topmost), notes=(*notes, note))
+    return Observation(interaction=_together(topmost), seen=tuple(interactions), notes=(*notes, note))
 
 
 def is_whole(evidence: Evidence) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import replace
 
 from otel_eval.dispatch.bindings import Decision, Reason
+from otel_eval.evaluators.at_hand import AtHand
 from otel_eval.evaluators.contract import EvaluationContext, Evaluator, run
 from otel_eval.experiment.judging import Isolation
 from otel_eval.experiment.plan import Configured
@@ -25,14 +26,16 @@ async def judge(
     """
     limit = asyncio.Semaphore(concurrency)
     isolation = Isolation(configured.evaluator_timeout)
+    known = [configured.with_role(interaction) for interaction in interactions]
+    at_hand = AtHand(known)
 
     async def one(
         interaction: Interaction,
     ) -> tuple[Interaction, tuple[EvaluationRecord, ...], tuple[Decision, ...]]:
         async with limit:
-            return await _judge(interaction, configured, unsampled, isolation)
+            return await _judge(interaction, configured, unsampled, isolation, at_hand)
 
-    tasks = [asyncio.create_task(one(interaction)) for interaction in interactions]
+    tasks = [asyncio.create_task(one(interaction)) for interaction in known]
     try:
         for task in tasks:
             yield await task
@@ -43,14 +46,13 @@ async def judge(
 
 
 async def _judge(
-    interaction: Interaction, configured: Configured, unsampled: bool, isolation: Isolation
+    interaction: Interaction, configured: Configured, unsampled: bool, isolation: Isolation, at_hand: AtHand
 ) -> tuple[Interaction, tuple[EvaluationRecord, ...], tuple[Decision, ...]]:
-    interaction = configured.with_role(interaction)
     decisions = configured.decide(interaction)
     wanted = (Reason.EVALUATED, Reason.SAMPLED_OUT) if unsampled else (Reason.EVALUATED,)
     evaluators = [configured.evaluators[each.evaluator] for each in decisions if each.reason in wanted]
     records = await asyncio.gather(
-        *(_record(evaluator, interaction, configured, isolation) for evaluator in evaluators)
+        *(_record(evaluator, interaction, configured, isolation, at_hand) for evaluator in evaluators)
     )
     return interaction, tuple(records), _as_done(decisions, wanted)
 
@@ -60,7 +62,7 @@ def _as_done(decisions: Sequence[Decision], wanted: Sequence[Reason]) -> tuple[D
 
 
 async def _record(
-    evaluator: Evaluator, interaction: Interaction, configured: Configured, isolation: Isolation
+    evaluator: Evaluator, interaction: Interaction, configured: Configured, isolation: Isolation, at_hand: AtHand
 ) -> EvaluationRecord:
     record_id = evaluation_id(
         interaction_id=interaction.id, evaluator=evaluator.id, evaluator_version=evaluator.version
@@ -70,8 +72,9 @@ async def _record(
         evaluator_id=evaluator.id,
         binding=None if configured.bindings is None else configured.bindings.entry(evaluator.id, interaction),
         origin=Origin.OFFLINE,
-        judges=configured.judges,
+        judges=configured.asked,
         timeout=configured.evaluator_timeout,
+        ledger=at_hand,
     )
     started_ns = time.time_ns()
     outcome = await run(isolation.of(evaluator), interaction, context)

@@ -45,6 +45,13 @@ class Configured:
             read.role_attributes,
         )
 
+    @property
+    def asked(self) -> Judges:
+        """The judges that evaluators ask: the configuration's, else those of the running event loop."""
+        from otel_eval.judges import Judges  # not needed to say what an experiment is
+
+        return Judges.of_this_loop() if self.judges is None else self.judges
+
     def with_role(self, interaction: Interaction) -> Interaction:
         """The Interaction with the first role that its agent has, as it is recorded live."""
         roles = () if self.bindings is None else self.bindings.roles(interaction)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from otel_eval.evaluators.at_hand import AtHand
 from otel_eval.evaluators.contract import EvaluationContext, Evaluator
 from otel_eval.evaluators.contract import run as evaluate
 from otel_eval.experiment.cases import EvalCase
@@ -106,7 +107,10 @@ class Run:
         elif clash is not None:
             results = (clash,)
         elif judged is not None:
-            results = tuple(await asyncio.gather(*(self._evaluate(each, judged, job.case) for each in evaluators)))
+            at_hand = AtHand((*seen.seen, judged))
+            results = tuple(
+                await asyncio.gather(*(self._evaluate(each, judged, job.case, at_hand) for each in evaluators))
+            )
             if not evaluators:
                 notes = (*notes, "no evaluator was given, so nothing was judged")
         traced = None if seen.interaction is None else seen.interaction.reply
@@ -120,7 +124,9 @@ class Run:
         with entered(attempt), source.inside(attempt):
             return await ask(experiment.agent, case.command, experiment.reply, experiment.timeout)
 
-    async def _evaluate(self, evaluator: Evaluator, interaction: Interaction, case: EvalCase) -> Result:
+    async def _evaluate(
+        self, evaluator: Evaluator, interaction: Interaction, case: EvalCase, at_hand: AtHand
+    ) -> Result:
         started_ns = time.time_ns()
         context = EvaluationContext(
             evaluation_id=evaluation_id(
@@ -131,8 +137,9 @@ class Run:
             expected=case.expected,
             metadata=case.metadata,
             origin=Origin.OFFLINE,
-            judges=self._configured.judges,
+            judges=self._configured.asked,
             timeout=self._experiment.evaluator_timeout,
+            ledger=at_hand,
         )
         outcome = await evaluate(self._isolation.of(evaluator), interaction, context)
         return Result(

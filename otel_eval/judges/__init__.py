@@ -18,7 +18,7 @@ from otel_eval.judges.judge import Judge
 from otel_eval.judges.model_judge import ModelJudge
 from otel_eval.judges.prices import price_known
 from otel_eval.judges.prompts import DEFAULT_SYSTEM_MESSAGE, REPLY_FORMAT
-from otel_eval.judges.registry import Judges
+from otel_eval.judges.registry import Judges, LoopJudges, close_judges_of_this_loop
 from otel_eval.judges.rendering import default_user_message
 from otel_eval.judges.settings import JudgeModelSettings, Prices
 
@@ -36,6 +36,7 @@ __all__ = [
     "JudgeTimeout",
     "JudgeUnavailable",
     "Judges",
+    "LoopJudges",
     "MemoryBudget",
     "ModelAnswer",
     "ModelJudge",
@@ -45,6 +46,7 @@ __all__ = [
     "SqliteBudget",
     "UnknownLabel",
     "UnusableAnswer",
+    "close_judges_of_this_loop",
     "completing",
     "default_user_message",
     "price_known",

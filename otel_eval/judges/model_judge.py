@@ -14,7 +14,7 @@ from otel_eval.judges.errors import JudgeConfigError
 from otel_eval.judges.evidence import prepare, quoted
 from otel_eval.judges.judge import Judge
 from otel_eval.judges.reading import read_verdict
-from otel_eval.judges.registry import Judges
+from otel_eval.judges.registry import Judges, LoopJudges
 from otel_eval.judges.rendering import checked_sections, default_user_message
 from otel_eval.judges.settings import JudgeModelSettings
 from otel_eval.outcome import Verdict
@@ -63,6 +63,7 @@ class ModelJudge(Judge):
         self._max_input_chars = max_input_chars
         self._api_base = api_base
         self._api_key = api_key
+        self._judges: LoopJudges | None = None
 
     @property
     def model(self) -> str | None:
@@ -90,6 +91,10 @@ class ModelJudge(Judge):
         """A copy that asks that function, whatever model it names."""
         return self._copy(_complete=function)
 
+    def with_judges(self, judges: LoopJudges | None) -> ModelJudge:
+        """A copy that asks through these, wherever it decides: the names that it asks by are entries of theirs."""
+        return self._copy(_judges=judges)
+
     def system_message(self) -> str:
         """What the model is told first: the custom message or the default one, then the reply format."""
         return self._system_message(None)
@@ -105,7 +110,7 @@ class ModelJudge(Judge):
     async def decide(self, criterion: str, interaction: Interaction) -> Verdict:
         """Raises UnusableAnswer, BudgetSpent, JudgeUnavailable or another JudgeError where there is no verdict."""
         conversation = current_conversation()
-        judges = conversation.judges or Judges.of_this_loop()
+        judges = self._asked_through(conversation)
         return await judges.ask(
             conversation,
             system=self._system_message(judges.fingerprint(conversation)),
@@ -120,6 +125,11 @@ class ModelJudge(Judge):
     def definition(self) -> Any:
         asked = self._stands_for or self._model
         return [asked, self.system_message(), self._user or "default", list(self._include), self._max_input_chars]
+
+    def _asked_through(self, conversation: Conversation) -> Judges:
+        if self._judges is not None:
+            return self._judges.of_this_loop()
+        return conversation.judges or Judges.of_this_loop()
 
     def _system_message(self, fingerprint: str | None) -> str:
         own = prompts.DEFAULT_SYSTEM_MESSAGE if self._system is None else self._system

@@ -72,13 +72,10 @@ class Judges:
         self.redaction = redaction or Redaction()
         self.max_input_chars = max_input_chars
 
-    @classmethod
-    def of_this_loop(cls) -> Judges:
+    @staticmethod
+    def of_this_loop() -> Judges:
         """The registry of judges that run outside of any server or run: no entries, no budgets; any litellm name."""
-        loop = asyncio.get_running_loop()
-        if loop not in _by_loop:
-            _by_loop[loop] = cls()
-        return _by_loop[loop]
+        return _UNCONFIGURED.of_this_loop()
 
     def settings(self, name: str | None) -> JudgeModelSettings:
         """The entry of that name, else that litellm model; None names the default. Raises JudgeConfigError without one."""
@@ -247,7 +244,32 @@ class Judges:
         }
 
 
-_by_loop: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, Judges] = weakref.WeakKeyDictionary()
+class LoopJudges:
+    """The same judges for whoever asks them, on whichever event loop: each loop has a registry of its own, made at first use.
+
+    For evaluators that take their judges along, from one run to the next. What must hold over all loops (a daily budget's
+    store) is for ``make`` to share.
+    """
+
+    def __init__(self, make: Callable[[], Judges]) -> None:
+        self._make = make
+
+    def of_this_loop(self) -> Judges:
+        """The registry of the running loop. Raises RuntimeError where none runs."""
+        of_loop = _by_loop.setdefault(asyncio.get_running_loop(), {})
+        if self not in of_loop:
+            of_loop[self] = self._make()
+        return of_loop[self]
+
+
+async def close_judges_of_this_loop() -> None:
+    """Close the connections that judges without a server or a run opened on the running loop: before it ends."""
+    for judges in _by_loop.pop(asyncio.get_running_loop(), {}).values():
+        await judges.aclose()
+
+
+_by_loop: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, dict[LoopJudges, Judges]] = weakref.WeakKeyDictionary()
+_UNCONFIGURED = LoopJudges(Judges)
 
 
 async def _in_time(client: Client, request: ModelRequest, conversation: Conversation) -> ModelAnswer:

@@ -13,7 +13,7 @@ from otel_eval.assemble.bare import Loop, is_answered, loops_of
 from otel_eval.assemble.calls import Call, calls_of
 from otel_eval.assemble.deliveries import delivered
 from otel_eval.assemble.detached import encloses, is_detached, nest
-from otel_eval.assemble.interactions import Evidence, interaction_of, turn_asked
+from otel_eval.assemble.interactions import Evidence, answers, interaction_of, turn_asked
 from otel_eval.assemble.nodes import Node, join, observe, telling, unique
 from otel_eval.assemble.orphans import adopted
 from otel_eval.assemble.runs import Run, runs_of
@@ -51,7 +51,7 @@ def assemble_nodes(nodes: Iterable[Node], notes: Iterable[Note] = ()) -> tuple[I
     for node in telling(delivered(unique(nodes, notes))):
         by_trace.setdefault(node.trace_id, []).append(node)
     trees = {trace_id: adopted(Tree(members)) for trace_id, members in sorted(by_trace.items())}
-    runs = {trace_id: runs_of(tree, _asked_alone) for trace_id, tree in trees.items()}
+    runs = {trace_id: runs_of(tree, _asked_alone, _answers_alone) for trace_id, tree in trees.items()}
     evidence = [found for trace_runs in runs.values() for found in _evidence_of_runs(trace_runs)]
     evidence += _evidence_of_loops(trees, [run for trace_runs in runs.values() for run in trace_runs], evidence)
     evidence += _evidence_of_steps(trees, evidence)
@@ -77,6 +77,13 @@ def _ordered(evidence: Sequence[Evidence]) -> list[Evidence]:
 
 def _asked_alone(run: Run) -> str | None:
     return turn_asked(_evidence(run, {}, ())).asked
+
+
+def _answers_alone(run: Run, names: Sequence[str]) -> bool:
+    found = _evidence(run, {}, names)
+    asked_for = [part.name for call in found.calls for message in call.output for part in calls_in(message)]
+    used = [span.facts.tool for span in found.tools if span.facts.tool is not None]
+    return answers(found) and not any(map(found.is_handoff, (*asked_for, *used)))
 
 
 def _evidence_of_runs(runs: Sequence[Run]) -> list[Evidence]:

@@ -222,6 +222,14 @@ def _reply(evidence: Evidence, failure: Failure | None) -> str | None:
     )
 
 
+def answers(evidence: Evidence) -> bool:
+    """Whether it came to an answer of its own: the last model call asked for nothing more, or a frame holds a reply."""
+    if evidence.calls:
+        last = max(evidence.calls, key=lambda call: (call.node.ended_ns, call.node.order))
+        return bool(final_text(last.output))
+    return bool(_said(evidence.frame_facts()))
+
+
 def _said_within(evidence: Evidence) -> str | None:
     """What the last agent inside this one's span said, if this one called its model no more after it.
 

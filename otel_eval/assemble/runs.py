@@ -4,13 +4,14 @@
 * A frame (a workflow, or an agent's span without a name) with exactly one agent below it is one run with it. With several
   agents in a row (handoffs) it is one run with the first; the others are runs of their own nested in it. The reply is the
   last agent's.
-* A frame around several invocations of one and the same agent, each asked something else, is no run: each is.
+* A frame around several invocations of one and the same agent, each asked something else, is no run: each is. So is each
+  that was answered, none handing over, of one agent or of several, where the frame itself says nothing.
 * An agent below a tool, or below an agent of another name, is a run of its own, nested.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from otel_eval.assemble.nodes import Node
@@ -63,18 +64,25 @@ class Run:
         return chain
 
 
-def runs_of(tree: Tree, asked: Callable[[Run], str | None]) -> list[Run]:
-    """The runs of one trace, outer before inner. ``asked`` reads what a run was asked, to tell turns from handoffs."""
-    finder = _Finder(tree, asked)
+def runs_of(tree: Tree, asked: Callable[[Run], str | None], answers: Callable[[Run, Sequence[str]], bool]) -> list[Run]:
+    """The runs of one trace, outer before inner.
+
+    ``asked`` reads what a run was asked, ``answers`` whether it came to an answer of its own, beside agents of those names:
+    that tells turns and stages from handoffs.
+    """
+    finder = _Finder(tree, asked, answers)
     for root in tree.roots:
         finder.visit(root)
     return finder.runs
 
 
 class _Finder:
-    def __init__(self, tree: Tree, asked: Callable[[Run], str | None]) -> None:
+    def __init__(
+        self, tree: Tree, asked: Callable[[Run], str | None], answers: Callable[[Run, Sequence[str]], bool]
+    ) -> None:
         self.tree = tree
         self.asked = asked
+        self.answers = answers
         self.runs: list[Run] = []
 
     def visit(self, top: Node) -> None:
@@ -108,7 +116,7 @@ class _Finder:
 
     def _open(self, node: Node, parent: Run | None) -> None:
         agents = self._agents_below(node) if _is_frame(node) else []
-        if len(agents) > 1 and self._are_turns(agents):
+        if len(agents) > 1 and (self._are_turns(node, agents) or self._are_stages(node, agents)):
             for agent in agents:
                 self._open(agent, parent)
             return
@@ -161,16 +169,28 @@ class _Finder:
                 waiting.extend(reversed(self.tree.children.get(node.span_id, ())))
         return sorted(found, key=lambda node: node.order)
 
-    def _are_turns(self, agents: list[Node]) -> bool:
+    def _are_turns(self, frame: Node, agents: Sequence[Node]) -> bool:
+        """Whether one agent was asked several times: each time something else, or the same again after it had answered."""
         names = {agent.facts.agent for agent in agents if agent.facts is not None}
         if len(names) != 1 or None in names:
             return False
         questions = [self.asked(self._alone(agent)) for agent in agents]
-        return None not in questions and len(set(questions)) == len(questions)
+        if None in questions:
+            return False
+        return len(set(questions)) == len(questions) or (
+            not _tells(frame) and all(self.answers(self._alone(agent), ()) for agent in agents)
+        )
+
+    def _are_stages(self, frame: Node, agents: Sequence[Node]) -> bool:
+        """Whether different agents did their own work one after another, in a frame that tells of no work of its own."""
+        names = [agent.facts.agent for agent in agents if agent.facts is not None and agent.facts.agent]
+        if len(set(names)) < len(agents) or _tells(frame) or self.tree.has_below(frame, Kind.HANDOFF):
+            return False
+        return all(self.answers(self._alone(agent), names) for agent in agents[:-1])
 
     def _alone(self, agent: Node) -> Run:
         run = Run(tree=self.tree, root=agent)
-        _Finder(self.tree, self.asked)._fill(run, None, set())
+        _Finder(self.tree, self.asked, self.answers)._fill(run, None, set())
         return run
 
 
@@ -178,4 +198,11 @@ def _is_frame(node: Node) -> bool:
     """A workflow, or an agent's span that does not say whose it is."""
     return node.kind() is Kind.WORKFLOW or (
         node.kind() is Kind.AGENT and node.facts is not None and not node.facts.agent
+    )
+
+
+def _tells(frame: Node) -> bool:
+    facts = frame.facts
+    return facts is not None and any(
+        said is not None for said in (facts.input, facts.output, facts.asked, facts.reply, facts.prompt)
     )

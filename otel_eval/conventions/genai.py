@@ -30,6 +30,7 @@ OPERATIONS: dict[str, Kind] = {
     "execute_tool": Kind.TOOL,
     "tool_call": Kind.TOOL,
     "handoff": Kind.HANDOFF,
+    "agent_handoff": Kind.HANDOFF,  # OpenAI Agents SDK, OpenTelemetry's own instrumentation of it
     **dict.fromkeys(
         (
             "chat",

@@ -182,8 +182,8 @@ def _from_source(seen: set[str]) -> str:
         if convention.name not in seen:
             module = sys.modules[convention.read.__module__]
             summary, source = _described(module.__doc__ or "")
-            setting = getattr(module, "SETTING", None)
-            rows.append([f"`{convention.name}`", summary, source, f"`{setting}`" if setting else ""])
+            settings = [getattr(module, name, None) for name in ("SETTING", "TOOL_SETTING")]
+            rows.append([f"`{convention.name}`", summary, source, "; ".join(f"`{each}`" for each in settings if each)])
     return (
         "## Read from source or documentation\n\n"
         "No recording of these is in the corpus. They are written from the source or the documentation of the versions "

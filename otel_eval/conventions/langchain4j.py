@@ -3,7 +3,8 @@
 An AI service's method is the agent. Tools have the standard's attributes, in early versions their name alone; what they
 raise is an exception event without a status. With the prompt included, the texts of all messages stand in one attribute,
 joined by line breaks without their roles, so what was asked is only known in that wrapping.
-Source: quarkus-langchain4j, ``ToolSpanWrapper``, ``SpanChatModelListener``, ``PromptTextSpanContributor`` (2024 to 2026).
+Source: quarkus-langchain4j, ``ToolSpanWrapper``, ``SpanChatModelListener``, ``PromptTextSpanContributor``
+(2024 to 2026; 1.10.0 as recorded).
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ from otel_eval.conventions.values import text
 from otel_eval.interaction import Message, TextPart
 from otel_eval.signals import Span
 
-SETTING = (
-    "quarkus.langchain4j.tracing.include-prompt=true quarkus.langchain4j.tracing.include-completion=true "
+SETTING = "quarkus.langchain4j.tracing.include-prompt=true quarkus.langchain4j.tracing.include-completion=true"
+TOOL_SETTING = (
     "quarkus.langchain4j.tracing.include-tool-arguments=true quarkus.langchain4j.tracing.include-tool-result=true"
 )
 
@@ -36,7 +37,7 @@ def read(span: Span) -> Facts | None:
             kind=Kind.TOOL,
             tool=text(span.attributes.get("gen_ai.tool.name")) or span.name.removeprefix(_TOOL) or None,
             error=None if failure is None else str(failure),
-            setting=SETTING,
+            setting=TOOL_SETTING,
         )
     return _model(span) if span.attributes.get("gen_ai.request.model") is not None else None
 
@@ -44,14 +45,17 @@ def read(span: Span) -> Facts | None:
 def _model(span: Span) -> Facts:
     attributes, content = span.attributes, Content.of(span)
     said = text(attributes.get("gen_ai.completion"))
+    asked = text(attributes.get("gen_ai.prompt")) or text(attributes.get("gen_ai.content.prompt"))
+    calls_tools = attributes.get("gen_ai.response.finish_reasons") == "TOOL_EXECUTION"
     return Facts(
         kind=Kind.MODEL,
-        prompt=text(attributes.get("gen_ai.content.prompt")),
+        input=(),  # of several messages in one text none is told apart
+        prompt=asked,
         output=None if said is None else (Message(role="assistant", parts=(TextPart(text=said),)),),
         failure=failure_of(span, exceptions_count=True),
         control_flow=is_control_flow(span),
         marks=content.marks,
-        setting=SETTING,
+        setting=SETTING if asked is None or (said is None and not calls_tools) else None,
     )
 
 

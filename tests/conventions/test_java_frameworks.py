@@ -175,6 +175,25 @@ def test_quarkus_records_exceptions_without_a_status() -> None:
     assert (str(service.failure), tool.tool, tool.error) == ("IOException: down", "find", "IOException: down")
 
 
+@pytest.mark.parametrize(
+    ("written", "setting"),
+    [
+        ({}, True),
+        ({"gen_ai.prompt": "Hi"}, True),
+        ({"gen_ai.prompt": "Hi", "gen_ai.completion": "Hello."}, False),
+        ({"gen_ai.prompt": "Hi", "gen_ai.response.finish_reasons": "TOOL_EXECUTION"}, False),
+    ],
+)
+def test_quarkus_names_settings_where_content_is_off(written: dict[str, str], *, setting: bool) -> None:
+    """What is on closes no gap; a tool's content has settings of its own."""
+    model = facts_of(span("completion gpt", scope=QUARKUS, attributes={"gen_ai.request.model": "gpt", **written}))
+    tool = facts_of(span("langchain4j.tools.find", scope=QUARKUS))
+    assert model is not None
+    assert tool is not None
+    assert ("include-prompt" in (model.setting or "")) is setting
+    assert "include-tool-result" in (tool.setting or "")
+
+
 def test_quarkus_other_spans_are_ordinary() -> None:
     """A request in the same scope is nobody's work."""
     assert facts_of(span("GET /orders", scope=QUARKUS, attributes={"http.request.method": "GET"})) is None

@@ -3,7 +3,7 @@
 ``langsmith.span.kind`` is the type of the run; its inputs and outputs stand whole in ``gen_ai.prompt`` and
 ``gen_ai.completion``, ``{}`` where they are hidden. A failed run has an exception event whose message is the error's repr and
 its traceback, while the status may say OK.
-Source: langsmith 0.15.1.
+Source: langsmith 0.15.1 (Python) and 0.12.0 (JavaScript).
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def read(span: Span) -> Facts | None:
         taken=_unwrapped(
             _value(content, "input", "gen_ai.prompt", empty=kind is Kind.TOOL and given is not MISSING), kind
         ),
-        given=given,
+        given=_given(given, kind),
         failure=None if steers else failure,
         control_flow=steers,
         setting=SETTING,
@@ -83,6 +83,11 @@ def _unwrapped(taken: Any, kind: Kind) -> Any:
     if kind is Kind.TOOL and is_object(taken) and set(taken) == {"input"} and is_object(taken["input"]):
         return taken["input"]
     return taken
+
+
+def _given(given: Any, kind: Kind) -> Any:
+    """A tool's result without the name that JavaScript's ``traceable`` puts what is no object under."""
+    return given["outputs"] if kind is Kind.TOOL and is_object(given) and set(given) == {"outputs"} else given
 
 
 def _session(attributes: Mapping[str, Any]) -> str | None:

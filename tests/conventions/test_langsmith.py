@@ -185,6 +185,15 @@ def test_the_arguments_of_a_tool_of_the_claude_agent_sdk() -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("given", "result"),
+    [({"outputs": "18C"}, "18C"), ({"outputs": [1]}, [1]), ({"outputs": "18C", "n": 1}, {"outputs": "18C", "n": 1})],
+)
+def test_the_result_of_a_tool_in_javascript(given: Any, result: Any) -> None:
+    """What is no object stands under a name there."""
+    assert read("tool", "weather", {"city": "Paris"}, given).result == result
+
+
 @pytest.mark.parametrize(("said", "failed"), [("API Error: 500 down", True), ("No response requested.", False)])
 def test_an_error_that_claude_code_says_itself(said: str, failed: bool) -> None:
     """The model of such an answer is no model."""

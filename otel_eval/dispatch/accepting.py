@@ -21,6 +21,9 @@ from otel_eval.loop_guard import LoopGuard
 from otel_eval.record import EvaluationRecord, Origin
 
 _JUDGED = (Reason.EVALUATED, Reason.BUDGET_SPENT)
+NO_ALIASES: Mapping[str, str] = {}
+NO_DIGEST = ""
+"""No Interaction has it."""
 _YIELD_EVERY = 64
 """Interactions after which the event loop gets its turn."""
 
@@ -48,6 +51,15 @@ class Accepted:
     disposition: str
     records: tuple[EvaluationRecord, ...] = ()
     waiting: tuple[WaitingEvaluation, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Coming:
+    """A new revision. ``before``: the id that the last one is stored under; ``first_id``: that of the first one."""
+
+    stored: StoredInteraction
+    before: str
+    first_id: str
 
 
 @dataclass(slots=True)
@@ -93,35 +105,56 @@ class Accepting:
         self._clock = clock
         self._judges = judges
 
-    async def take(self, completed: Sequence[Completed]) -> Intake:
-        """Decide what is new in the batch. What the ledger has already, by its digest, is left out."""
+    async def take(self, completed: Sequence[Completed], aliases: Mapping[str, str] = NO_ALIASES) -> Intake:
+        """Decide what is new in the batch. What the ledger has already, by its digest, is left out.
+
+        ``aliases``: ids that were handed out before, to those that they mean now. Revisions go on under the new id.
+        """
         intake = Intake()
-        for count, stored in enumerate(await self._new(completed), 1):
-            if self._guard.owns(stored.interaction.trace_id, stored.interaction.system):
-                intake.own.append(stored.interaction)
+        for count, coming in enumerate(await self._new(completed, aliases), 1):
+            interaction = coming.stored.interaction
+            if self._guard.owns(interaction.trace_id, interaction.system):
+                intake.own.append(interaction)
             else:
-                await self._take(intake, stored)
+                await self._take(intake, coming)
             if count % _YIELD_EVERY == 0:
                 await asyncio.sleep(0)
         return intake
 
-    async def _new(self, completed: Iterable[Completed]) -> list[StoredInteraction]:
+    async def _new(self, completed: Iterable[Completed], aliases: Mapping[str, str]) -> list[_Coming]:
         """The last of each id, with its role and revision, where its evidence is not the stored one's."""
         last = {each.interaction.id: each for each in completed}
-        revisions = await self._ledger.next_revisions({name: each.digest for name, each in last.items()})
-        new = []
+        former: dict[str, list[str]] = {}
+        for old, new in aliases.items():
+            if new in last and old not in last:
+                former.setdefault(new, []).append(old)
+        asked = {old: NO_DIGEST for names in former.values() for old in names}
+        revisions = await self._ledger.next_revisions(asked | {name: each.digest for name, each in last.items()})
+        found: dict[str, tuple[StoredInteraction, str]] = {}
         for name, each in last.items():
             revision, is_new = revisions[name]
-            if is_new:
-                roles = self._bindings.roles(each.interaction)
-                interaction = replace(each.interaction, role=roles[0]) if roles else each.interaction
-                new.append(StoredInteraction(interaction=interaction, revision=revision, digest=each.digest))
-        return new
+            if not is_new:
+                continue
+            before = max((name, *former.get(name, ())), key=lambda known: revisions[known][0])
+            roles = self._bindings.roles(each.interaction)
+            interaction = replace(each.interaction, role=roles[0]) if roles else each.interaction
+            revision = max(revision, revisions[before][0])
+            found[name] = StoredInteraction(interaction=interaction, revision=revision, digest=each.digest), before
+        revised = [name for name, (stored, _) in found.items() if stored.revision > 1]
+        earlier = await self._ledger.aliases_of(revised) if revised else {}
+        return [
+            _Coming(
+                stored=stored,
+                before=before,
+                first_id=min((*earlier.get(name, ()), *former.get(name, ())), default=name),
+            )
+            for name, (stored, before) in found.items()
+        ]
 
-    async def _take(self, intake: Intake, stored: StoredInteraction) -> None:
-        interaction = stored.interaction
-        decisions = self._without_loops(intake, interaction, self._bindings.decide(interaction))
-        standing = await self._standing(stored, decisions)
+    async def _take(self, intake: Intake, coming: _Coming) -> None:
+        stored, interaction = coming.stored, coming.stored.interaction
+        decisions = self._without_loops(intake, interaction, self._bindings.decide(interaction, coming.first_id))
+        standing = await self._standing(coming, decisions)
         decisions = await self._with_budgets(decisions, standing)
         records, queued = [], []
         for decision in decisions:
@@ -187,23 +220,22 @@ class Accepting:
         planned = self._planned.get(decision.evaluator)
         return decision.reason is Reason.EVALUATED and planned is not None and not planned.inline
 
-    async def _standing(self, stored: StoredInteraction, decisions: Iterable[Decision]) -> frozenset[str]:
+    async def _standing(self, coming: _Coming, decisions: Iterable[Decision]) -> frozenset[str]:
         """The evaluators whose verdict on an earlier revision holds, since what they are shown did not change."""
         judging = [
             each.evaluator
             for each in decisions
             if self._asks_judge(each) and self._planned[each.evaluator].reads_evidence_alone
         ]
-        if stored.revision == 1 or not judging:
+        if coming.stored.revision == 1 or not judging:
             return frozenset()
-        name = stored.interaction.id
-        before = await self._ledger.interaction(name)
-        if evidence_digest(before) != evidence_digest(stored.interaction):
+        before = await self._ledger.interaction(coming.before)
+        if evidence_digest(before) != evidence_digest(coming.stored.interaction):
             return frozenset()
         waiting = {each.evaluator for each in await self._ledger.waiting(interaction_id=before.id)}
         ended = {
             record.evaluator
-            for record in await self._ledger.evaluations(name)
+            for record in await self._ledger.evaluations(coming.before)
             if record.origin is Origin.LIVE
             and record.evaluator in judging
             and record.evaluator_version == self._planned[record.evaluator].version

@@ -98,10 +98,13 @@ class Bindings:
         """The roles of its agent, in the file's order."""
         return self._roles.of(interaction)
 
-    def decide(self, interaction: Interaction) -> tuple[Decision, ...]:
-        """What becomes of each evaluator of the configuration, in the file's order."""
+    def decide(self, interaction: Interaction, first_id: str | None = None) -> tuple[Decision, ...]:
+        """What becomes of each evaluator of the configuration, in the file's order.
+
+        ``first_id``: the id that it was handed out under first, where later spans changed it: what was sampled in stays in.
+        """
         roles = self._roles.of(interaction)
-        return tuple(bound.decide(interaction, roles) for bound in self._bound)
+        return tuple(bound.decide(interaction, roles, first_id or interaction.id) for bound in self._bound)
 
     def entry(self, evaluator: str, interaction: Interaction) -> str | None:
         """The entry that binds that evaluator to the Interaction's agent, as :class:`Decision` names it."""
@@ -158,13 +161,13 @@ class _Bound:
         self.entries = _by_specificity(entry)
         self._trigger_on_failure = trigger_on_failure
 
-    def decide(self, interaction: Interaction, roles: tuple[str, ...]) -> Decision:
+    def decide(self, interaction: Interaction, roles: tuple[str, ...], id: str) -> Decision:
         if not self.enabled:
             return Decision(evaluator=self.name, reason=Reason.DISABLED)
         entry = self._entry(interaction, roles)
         if entry is None:
             return Decision(evaluator=self.name, reason=Reason.NOT_BOUND)
-        return Decision(evaluator=self.name, reason=self._reason(entry, interaction), entry=entry.label)
+        return Decision(evaluator=self.name, reason=self._reason(entry, interaction, id), entry=entry.label)
 
     def entry(self, interaction: Interaction, roles: tuple[str, ...]) -> str | None:
         entry = self._entry(interaction, roles)
@@ -177,7 +180,7 @@ class _Bound:
     def _entry(self, interaction: Interaction, roles: tuple[str, ...]) -> _Entry | None:
         return next((entry for entry in self.entries if entry.match(interaction, roles)), None)
 
-    def _reason(self, entry: _Entry, interaction: Interaction) -> Reason:
+    def _reason(self, entry: _Entry, interaction: Interaction, id: str) -> Reason:
         binding = entry.binding
         on_failure = binding.trigger_on_failure
         if not binding.enabled:
@@ -188,13 +191,13 @@ class _Bound:
             return Reason.INCOMPLETE
         if interaction.failed and not (self._trigger_on_failure if on_failure is None else on_failure):
             return Reason.FAILED
-        return Reason.EVALUATED if _sampled_in(self.name, binding, interaction) else Reason.SAMPLED_OUT
+        return Reason.EVALUATED if _sampled_in(self.name, binding, interaction, id) else Reason.SAMPLED_OUT
 
 
-def _sampled_in(evaluator: str, binding: Binding, interaction: Interaction) -> bool:
+def _sampled_in(evaluator: str, binding: Binding, interaction: Interaction, id: str) -> bool:
     """The same answer on every replica. An Interaction without a session is sampled by its own id."""
-    keys = {"interaction": interaction.id, "trace": interaction.trace_id, "session": interaction.session}
-    key = keys[binding.sample_by] or interaction.id
+    keys = {"interaction": id, "trace": interaction.trace_id, "session": interaction.session}
+    key = keys[binding.sample_by] or id
     if binding.sampling_ratio == 1:  # the fraction nearest to 1 is 1 as a float
         return True
     return sampling_fraction(binding.sampling_group or evaluator, key) < binding.sampling_ratio

@@ -170,10 +170,10 @@ class Dispatcher:
         return task.result()
 
     async def _accept(self, completed: tuple[Completed, ...], aliases: dict[str, str]) -> tuple[Accepted, ...]:
-        ids = {each.interaction.id for each in completed}
+        ids = {each.interaction.id for each in completed} | aliases.keys()
         await self._enter(ids)
         try:
-            intake = await self._accepting.take(completed)
+            intake = await self._accepting.take(completed, aliases)
             batch = intake.batch(aliases)
             if batch.interactions or batch.aliases:
                 await self._ledger.commit(batch)

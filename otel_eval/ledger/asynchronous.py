@@ -158,6 +158,10 @@ class AsyncLedger:
         """See :meth:`Ledger.next_revisions`."""
         return await asyncio.to_thread(self.ledger.next_revisions, digests)
 
+    async def aliases_of(self, ids: Iterable[str]) -> dict[str, tuple[str, ...]]:
+        """See :meth:`Ledger.aliases_of`."""
+        return await asyncio.to_thread(self.ledger.aliases_of, ids)
+
     async def known_traces(self, trace_ids: Iterable[str]) -> set[str]:
         """See :meth:`Ledger.known_traces`."""
         return await asyncio.to_thread(self.ledger.known_traces, trace_ids)

@@ -215,6 +215,11 @@ class Ledger:
         with self._database.reading() as connection:
             return read.next_revisions(connection, digests)
 
+    def aliases_of(self, ids: Iterable[str]) -> dict[str, tuple[str, ...]]:
+        """The other ids that were handed out for an Interaction before, in order; those without any are left out."""
+        with self._database.reading() as connection:
+            return read.aliases_of(connection, ids)
+
     def known_traces(self, trace_ids: Iterable[str]) -> set[str]:
         """Those of the traces that have an Interaction here."""
         with self._database.reading() as connection:

@@ -12,7 +12,7 @@ from otel_eval.interaction import Interaction
 from otel_eval.ledger import body, statements
 from otel_eval.ledger.database import Database
 from otel_eval.ledger.model import Standing, StoredInteraction
-from otel_eval.ledger.schema import interactions, records
+from otel_eval.ledger.schema import aliases, interactions, records
 from otel_eval.ledger.write import canonical_ids, chunks
 from otel_eval.record import EvaluationRecord, Origin
 
@@ -66,6 +66,16 @@ def next_revisions(connection: Connection, digests: Mapping[str, str]) -> dict[s
         revision, known = stored.get(target) or stored.get(interaction_id) or (0, "")
         revisions[interaction_id] = (revision, False) if revision and known == digest else (revision + 1, True)
     return revisions
+
+
+def aliases_of(connection: Connection, ids: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """The other ids that were handed out for an Interaction before, in order; those without any are left out."""
+    found: dict[str, tuple[str, ...]] = {}
+    for chunk in chunks(sorted(set(ids))):
+        query = select(aliases.c.interaction_id, aliases.c.alias).where(aliases.c.interaction_id.in_(chunk))
+        for row in connection.execute(query.order_by(aliases.c.alias)):
+            found[row.interaction_id] = (*found.get(row.interaction_id, ()), row.alias)
+    return found
 
 
 def known_traces(connection: Connection, trace_ids: Iterable[str]) -> set[str]:
@@ -190,7 +200,7 @@ def _interactions(wanted: Mapping[str, str | None]) -> Subquery:
 def _current(wanted: RecordFilter) -> Select[Any]:
     rank = func.row_number().over(
         partition_by=(records.c.canonical_id, records.c.evaluator, records.c.evaluator_version),
-        order_by=(records.c.revision.desc(), records.c.attempt.desc(), records.c.id),
+        order_by=(records.c.revision.desc(), records.c.attempt.desc(), records.c.ended_ns.desc(), records.c.id),
     )
     ranked = select(records, rank.label("rank")).where(*fields(wanted)).subquery()
     return select(ranked).where(ranked.c.rank == 1)

@@ -87,6 +87,53 @@ async def test_an_interaction_under_a_new_id_is_judged_once(pipeline: Pipeline) 
     assert evaluator.calls == [first.id, new.id]
 
 
+async def test_revisions_go_on_under_a_new_id(pipeline: Pipeline) -> None:
+    """The verdict on the newest evidence is the current one, whatever id it came under; it counts as revised, not twice."""
+    old = interaction(reply="no")
+    new = interaction(trace_id=old.trace_id, reply="ok")
+    async with pipeline.running({"e": (EXACT, Exact())}) as dispatcher:
+        await dispatcher.accept([arrived(old)])
+        (accepted,) = await dispatcher.accept([arrived(new, "d2")], aliases={old.id: new.id})
+        assert accepted.revision == 2
+        await pipeline.ended(2)
+        (current,) = pipeline.ledger.ledger.current(interaction_id=old.id)
+    assert (current.interaction_id, current.revision, current.outcome.name) == (new.id, 2, "passed")
+    assert pipeline.counts.total["otel_eval.interactions"] == 1
+    assert pipeline.counts.by["otel_eval.evaluation.revised", "failed"] == 1
+
+
+async def test_a_new_id_alone_asks_no_judge_again(pipeline: Pipeline) -> None:
+    """What the judge is shown did not change, so that its verdict holds; neither is it asked at the revision after."""
+    old = interaction()
+    new = dataclasses.replace(interaction(trace_id=old.trace_id), asked=old.asked, reply=old.reply)
+    evaluator = Asking(pipeline.clock)
+    async with pipeline.running({"j": (JUDGED, evaluator)}) as dispatcher:
+        await dispatcher.accept([arrived(old)])
+        await pipeline.ended(1)
+        (accepted,) = await dispatcher.accept([arrived(new, "d2")], aliases={old.id: new.id})
+        assert (accepted.revision, accepted.waiting) == (2, ())
+        (accepted,) = await dispatcher.accept([arrived(new, "d3")])
+        assert (accepted.revision, accepted.waiting) == (3, ())
+    assert evaluator.calls == [old.id]
+
+
+async def test_what_was_sampled_out_stays_out_under_a_new_id(pipeline: Pipeline) -> None:
+    """The id that was handed out first decides, at all revisions."""
+    entry = {**EXACT, "agents": {"*": {"sampling_ratio": 0.5}}}
+    evaluator = Exact()
+    async with pipeline.running({"e": (entry, evaluator)}) as dispatcher:
+        dispositions = []
+        for _ in range(20):
+            old = interaction()
+            new = interaction(trace_id=old.trace_id)
+            for batch in ([arrived(old)], [arrived(new, "d2")], [arrived(new, "d3")]):
+                aliases = {old.id: new.id} if batch[0].digest == "d2" else None
+                dispositions += [each.disposition for each in await dispatcher.accept(batch, aliases)]
+    thirds = [dispositions[start::3] for start in range(3)]
+    assert thirds[0] == thirds[1] == thirds[2]
+    assert len(set(thirds[0])) == 2
+
+
 async def test_aliases_go_into_the_ledger(pipeline: Pipeline) -> None:
     """An id that was handed out before finds the Interaction under its new one."""
     one = interaction()

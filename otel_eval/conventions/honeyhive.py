@@ -28,7 +28,7 @@ def read(span: Span) -> Facts | None:
     """What the span says in ``honeyhive_*``; None for one that is only marked."""
     attributes = span.attributes
     kind_name = text(attributes.get("honeyhive_event_type"))
-    if kind_name is None or any(key in attributes for key in _OTHERS):
+    if kind_name is None or any(key in attributes for key in _OTHERS) or _repeats_a_failure(span):
         return None
     kind = KINDS.get(kind_name, Kind.OTHER)
     content = Content.of(span)
@@ -45,6 +45,10 @@ def read(span: Span) -> Facts | None:
         session=text(attributes.get("honeyhive.session_id")),
     )
     return facts_of(observed, span, content)
+
+
+def _repeats_a_failure(span: Span) -> bool:
+    return "honeyhive_error" in span.attributes and span.name.endswith("_error")
 
 
 def _arguments(attributes: Mapping[str, Any]) -> Any:

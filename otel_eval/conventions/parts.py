@@ -271,6 +271,7 @@ _BY_TYPE: dict[str, Callable[[Mapping[str, Any]], Part | None]] = {
             "tool_result",
             "tool_error",
             "function_call_output",
+            "tool_output",  # Mirascope
             "function_result",
             "function_response",
             "server_tool_call_response",

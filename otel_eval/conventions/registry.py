@@ -12,6 +12,7 @@ from importlib.metadata import entry_points
 
 from otel_eval.conventions import (
     agentops,
+    agentscope,
     anthropic_sdk,
     autogen,
     braintrust,
@@ -45,6 +46,7 @@ from otel_eval.conventions import (
     mastra,
     mastra_telemetry,
     mcp_go,
+    mirascope,
     mlflow,
     opencode,
     openinference,
@@ -95,7 +97,9 @@ CONVENTIONS: tuple[Convention, ...] = (
     mlflow.CONVENTION,
     langsmith.CONVENTION,
     agentops.CONVENTION,
+    agentscope.CONVENTION,
     braintrust.CONVENTION,
+    mirascope.CONVENTION,
     langwatch.CONVENTION,
     judgeval.CONVENTION,
     honeyhive.CONVENTION,

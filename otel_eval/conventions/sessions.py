@@ -48,6 +48,7 @@ SESSION_NAMES = (
     "gen_ai.session.id",  # Alibaba, Tencent, Dify
     "microsoft.session.id",
     "genkit:sessionId",
+    "mirascope.ops.session.id",
     "group_id",
     *_names(_KEYS),
 )

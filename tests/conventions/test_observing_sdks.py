@@ -148,7 +148,7 @@ def test_langwatchs_own_span_of_a_model() -> None:
         langwatch("server", "s", None, None),
         judgeval("behavior", "b", {"x": 1}, None),
         honeyhive("generic", "g", {"x": 1}, None),
-        span("get_order_error", attributes={"honeyhive_error": "down", "honeyhive_duration_ms": 1.0}),
+        span("get_order_error", attributes={"honeyhive_event_type": "tool", "honeyhive_error": "down"}),
     ],
 )
 def test_what_is_no_agents_work(made: Span) -> None:

@@ -8,8 +8,10 @@ try once.
 
 from __future__ import annotations
 
+import contextlib
+import os
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -159,15 +161,16 @@ def signal_exporter(target: SignalSettings) -> OtlpSignalExporter[Any]:
     """The exporter for spans or log records."""
     response = ExportTraceServiceResponse if target.signal == "traces" else ExportLogsServiceResponse
     heard = _Heard(response)
-    if target.protocol == "grpc":
-        kind: Any = _SpanExporter if target.signal == "traces" else _LogExporter
-        return OtlpSignalExporter(
-            target.signal, kind(heard, retryable_error_codes=_ONCE, **_grpc_options(target)), heard
-        )
-    session = _Session()
-    session.hooks["response"].append(heard.http)
-    kind = HttpSpanExporter if target.signal == "traces" else HttpLogExporter
-    return OtlpSignalExporter(target.signal, kind(session=session, **_http_options(target)), heard)
+    with _environment_for(target):
+        if target.protocol == "grpc":
+            kind: Any = _SpanExporter if target.signal == "traces" else _LogExporter
+            return OtlpSignalExporter(
+                target.signal, kind(heard, retryable_error_codes=_ONCE, **_grpc_options(target)), heard
+            )
+        session = _Session()
+        session.hooks["response"].append(heard.http)
+        kind = HttpSpanExporter if target.signal == "traces" else HttpLogExporter
+        return OtlpSignalExporter(target.signal, kind(session=session, **_http_options(target)), heard)
 
 
 def metric_exporter(target: SignalSettings) -> MetricExporter:
@@ -177,10 +180,31 @@ def metric_exporter(target: SignalSettings) -> MetricExporter:
         "preferred_temporality": dict.fromkeys(kinds, AggregationTemporality.CUMULATIVE),
         "preferred_aggregation": {Histogram: ExplicitBucketHistogramAggregation()},
     }
-    if target.protocol == "grpc":
-        # What is not taken now is in the next export as well: no reason to hold up a stop by trying again.
-        return GrpcMetricExporter(retryable_error_codes=_ONCE, **_grpc_options(target), **options)
-    return HttpMetricExporter(session=_Session(), **_http_options(target), **options)
+    with _environment_for(target):
+        if target.protocol == "grpc":
+            # What is not taken now is in the next export as well: no reason to hold up a stop by trying again.
+            return GrpcMetricExporter(retryable_error_codes=_ONCE, **_grpc_options(target), **options)
+        return HttpMetricExporter(session=_Session(), **_http_options(target), **options)
+
+
+@contextlib.contextmanager
+def _environment_for(target: SignalSettings) -> Iterator[None]:
+    """Without the exporters' variables, where the settings decide.
+
+    They take from there what they are not given, so that the headers that hold one vendor's key would go to another.
+    """
+    hidden = {}
+    if target.settings is not None:
+        hidden = {name: value for name, value in os.environ.items() if name.startswith(_VARIABLES)}
+    for name in hidden:
+        del os.environ[name]
+    try:
+        yield
+    finally:
+        os.environ.update(hidden)
+
+
+_VARIABLES = ("OTEL_EXPORTER_OTLP_", "OTEL_PYTHON_EXPORTER_OTLP_")
 
 
 def _grpc_options(target: SignalSettings) -> dict[str, Any]:

@@ -21,8 +21,8 @@ class ExporterSettings:
     """An OTLP endpoint.
 
     ``endpoint`` is a base URL: over HTTP, ``/v1/traces`` and so on are appended. ``insecure`` None: by the URL's scheme.
-    The three files are PEM. What is left unset is taken from the ``OTEL_EXPORTER_OTLP_*`` variables, as the exporters
-    do everywhere. ``headers`` are secrets: they are in no log and in no ``repr``.
+    The three files are PEM. What is left unset has the exporters' defaults, whatever ``OTEL_EXPORTER_OTLP_*`` variables
+    say: those are for an endpoint of their own. ``headers`` are secrets: they are in no log and in no ``repr``.
     """
 
     endpoint: str

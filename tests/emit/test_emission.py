@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import socket
 import subprocess
 import sys
@@ -61,6 +62,30 @@ async def test_the_standard_variables_are_enough(sink, ledger, guard, monkeypatc
         resource = sent.resource.attributes
         assert (resource["service.name"], resource["service.version"]) == ("our-judge", "1.2")
         assert (resource["deployment.environment.name"], resource["service.instance.id"]) == ("staging", "i-1")
+
+
+@pytest.mark.parametrize("protocol", ["grpc", "http/protobuf"])
+async def test_a_configured_endpoint_is_not_sent_what_the_variables_say(sink, ledger, guard, monkeypatch, protocol):
+    """Their headers are the key to somebody else's endpoint, and their certificate is not this one's."""
+    variables = {
+        "OTEL_EXPORTER_OTLP_HEADERS": "x-key=of-a-vendor",
+        "OTEL_EXPORTER_OTLP_TRACES_HEADERS": "x-key=of-a-vendor",
+        "OTEL_EXPORTER_OTLP_CERTIFICATE": "/not/there.pem",
+        "OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE": "/not/there.pem",
+        "OTEL_EXPORTER_OTLP_TIMEOUT": "no number",
+    }
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    endpoint = sink.endpoint if protocol == "grpc" else sink.http_endpoint
+    settings = EmissionSettings(exporter=ExporterSettings(endpoint=endpoint, protocol=protocol))
+    emission = Emission(settings, guard=guard, environ=dict(os.environ))
+    async with emission.running(ledger, SystemClock()):
+        await ledger.finish([evaluation_record(interaction())])
+        emission.recorder.record("otel_eval.backlog.evaluations", 1)
+        await sink.wait_for(lambda sink: sink.log(EVENT))
+    assert {request.signal for request in sink.requests} == {"traces", "logs", "metrics"}
+    assert all("x-key" not in request.metadata for request in sink.requests)
+    assert {name: os.environ[name] for name in variables} == variables
 
 
 async def test_without_a_name_we_are_otel_eval_and_the_same_after_a_restart(sink, ledger, guard):

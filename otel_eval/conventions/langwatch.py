@@ -2,7 +2,7 @@
 
 Models are written by OpenInference's and others' instrumentations; the SDK's own spans of them have the type ``llm`` and
 their tokens in ``langwatch.metrics``. The trace's metadata stand on its root, a conversation as ``thread_id``.
-Source: langwatch 1.4.0 for Python.
+Source: langwatch 1.4.0 for Python, 0.16.1 for JavaScript.
 """
 
 from __future__ import annotations
@@ -31,6 +31,15 @@ KINDS: dict[str, Kind] = {
 """All else (retrieval, prompts, guardrails, servers and clients) is no agent's work."""
 
 
+_SESSIONS = (
+    "langwatch.thread.id",
+    "langwatch.session.id",
+    "langwatch.langgraph.thread_id",  # of LangChain's metadata, in JavaScript
+    "langwatch.langgraph.session_id",
+)
+_TYPES = frozenset({"text", "json", "raw", "list", "chat_messages"})
+
+
 def read(span: Span) -> Facts | None:
     """What the span says in ``langwatch.*``; None for one that another instrumentation made of its own."""
     attributes = span.attributes
@@ -50,7 +59,7 @@ def read(span: Span) -> Facts | None:
         failure=failure,
         model=first_text(attributes, ("gen_ai.response.model", "gen_ai.request.model")),
         usage=_usage(attributes),
-        session=first_text(attributes, ("langwatch.thread.id", "langwatch.session.id")),
+        session=first_text(attributes, _SESSIONS),
         setting=SETTING,
     )
     return facts_of(observed, span, content)
@@ -61,6 +70,8 @@ def _value(told: Any) -> Any:
     if not is_object(told) or set(told) != {"type", "value"}:
         return told
     value = told["value"]
+    if is_object(value) and set(value) == {"type", "value"} and value["type"] in _TYPES:
+        return _value(value)  # JavaScript's callback for LangChain puts what a tool gave into two
     if told["type"] == "list" and isinstance(value, list):
         return [_value(item) for item in value]
     return MISSING if value is None else value

@@ -7,7 +7,8 @@ dodge judgement by quoting them):
   known without their roots, and with every attribute stripped;
 * the spans we emit have the scope ``otel_eval``, and whatever descends from a span of ours is ours;
 * the reply format at the end of every judge's *system* message carries a fingerprint, so that an Interaction made of a
-  judge call through somebody's instrumented gateway is recognised in a foreign trace without any marker of ours.
+  judge call through somebody's instrumented gateway is recognised in a foreign trace without any marker of ours. We export
+  it nowhere: only whoever sees what the provider is sent could quote it.
 """
 
 from __future__ import annotations
@@ -36,10 +37,9 @@ def marked(system: str, fingerprint: str) -> str:
     return f"{system}\n\n(request {fingerprint})"
 
 
-def parted(system: str) -> tuple[str, str]:
-    """A system message in two: what all calls of a judge share, and the mark, which is empty where there is none."""
-    shared, mark = system[:-_MARK_LENGTH], system[-_MARK_LENGTH:]
-    return (shared, mark) if _MARK.fullmatch(mark) else (system, "")
+def unmarked(system: str) -> str:
+    """A judge's system message without the mark at its end: what all calls of the judge share."""
+    return system[:-_MARK_LENGTH] if _MARK.fullmatch(system, max(0, len(system) - _MARK_LENGTH)) else system
 
 
 class LoopGuard:

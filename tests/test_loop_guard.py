@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from otel_eval.loop_guard import LoopGuard, marked, parted
+from otel_eval.loop_guard import LoopGuard, marked, unmarked
 
 GUARD = LoopGuard(b"k" * 32)
 OTHER = LoopGuard(b"o" * 32)
@@ -65,10 +65,9 @@ def test_a_short_key_is_refused() -> None:
         LoopGuard(b"short")
 
 
-def test_a_system_message_parts_from_its_mark() -> None:
-    """Only from a mark of our form at its very end; together both parts are the whole."""
+def test_a_system_message_loses_its_mark() -> None:
+    """Only a mark of our form at its very end."""
     message = marked("You judge.", GUARD.fingerprint("e"))
-    shared, mark = parted(message)
-    assert (shared, shared + mark, GUARD.owns_text(mark)) == ("You judge.", message, True)
+    assert (unmarked(message), GUARD.owns_text(message)) == ("You judge.", True)
     for other in ("You judge.", "", f"{message}!", "You judge.\n\n(request oe-12)"):
-        assert parted(other) == (other, "")
+        assert unmarked(other) == other

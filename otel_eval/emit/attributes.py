@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from otel_eval.loop_guard import parted
+from otel_eval.loop_guard import unmarked
 from otel_eval.outcome import AttributeValue, Errored, Evaluation, Passed, describe
 from otel_eval.record import EvaluationRecord, JudgeCall
 
@@ -46,11 +46,11 @@ class Wording:
         return encodable(self.redact(text)) if self.content and text is not None else None
 
     def system(self, message: str | None) -> str | None:
-        """A judge's system message: redacted once for all calls that share it, since it is long and comes with each."""
-        if message is None or not self.content:
-            return None
-        shared, mark = parted(message)
-        return _redacted(self.redact, shared) + mark
+        """A judge's system message: redacted once for all calls that share it, since it is long and comes with each.
+
+        Without its mark: an agent whose instructions quote that would not be judged, and our spans are known without it.
+        """
+        return _redacted(self.redact, unmarked(message)) if message is not None and self.content else None
 
 
 @functools.lru_cache(maxsize=64)

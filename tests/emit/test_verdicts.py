@@ -248,10 +248,9 @@ def test_texts_are_redacted_before_they_leave(guard):
         assert "[CARD]" in sent
 
 
-def test_a_system_message_is_redacted_and_keeps_its_mark(guard):
-    """What its calls share is redacted once; the loop guard's mark behind it stays as it is."""
-    mark = guard.fingerprint("e")
-    call = dataclasses.replace(CALL, system_message=marked("Mind card 4111.", mark))
+def test_a_system_message_is_redacted_once_and_leaves_without_its_mark(guard):
+    """An agent whose instructions quoted the loop guard's mark would not be judged."""
+    call = dataclasses.replace(CALL, system_message=marked("Mind card 4111.", guard.fingerprint("e")))
     redacted: list[str] = []
 
     def redact(text: str) -> str:
@@ -261,9 +260,7 @@ def test_a_system_message_is_redacted_and_keeps_its_mark(guard):
     verdicts = Verdicts(guard=guard, resource=Resource({}), wording=Wording(redact=redact))
     for _ in range(3):
         _, (sent,) = span_and_calls(verdicts, entry(judge_calls=(call,)))
-        assert json.loads(sent.attributes["gen_ai.system_instructions"])[0]["content"] == marked(
-            "Mind card [CARD].", mark
-        )
+        assert json.loads(sent.attributes["gen_ai.system_instructions"])[0]["content"] == "Mind card [CARD]."
     assert redacted.count("Mind card 4111.") == 1
 
 

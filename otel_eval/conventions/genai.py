@@ -16,6 +16,7 @@ from otel_eval.conventions import events
 from otel_eval.conventions.content import Content, usage_of
 from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind, fill
 from otel_eval.conventions.messages import calls_in, read_messages, results_in
+from otel_eval.conventions.payloads import is_command, tool_outcome
 from otel_eval.conventions.trouble import error_in_result, failure_of, is_control_flow, tool_error_of
 from otel_eval.conventions.values import decode_leniently, first_text, is_object, text, unflatten
 from otel_eval.interaction import Failure, Message
@@ -259,7 +260,8 @@ def finish_reasons_of(attributes: Mapping[str, Any]) -> tuple[str, ...]:
     )
     if isinstance(raw, str):
         raw = [reason.strip() for reason in raw.split(",")]
-    return tuple(str(reason) for reason in raw if reason) if isinstance(raw, list) else ()
+    reasons = [str(reason) for reason in raw if reason] if isinstance(raw, list) else []
+    return tuple(reason for reason in reasons if not reason.startswith("<"))  # VeADK: <no_finish_reason_provided>
 
 
 def _model(span: Span, kind: Kind) -> dict[str, Any]:
@@ -285,6 +287,9 @@ def _tool(span: Span, content: Content) -> dict[str, Any]:
     call_id = first_text(attributes, ("gen_ai.tool.call.id", "gen_ai.tool.call_id"))
     result = content.result("result", "gen_ai.tool.call.result")
     error = tool_error_of(span)
+    if is_command(result):
+        outcome = tool_outcome(result)
+        result, error = outcome.result, error or outcome.error
     if error is None and result is not MISSING:
         error = error_in_result(result)
     if error is None and attributes.get("gen_ai.tool.status") == "error":

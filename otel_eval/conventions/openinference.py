@@ -140,6 +140,8 @@ def _langchain_kind(span: Span) -> Kind:
         return Kind.STEP if span.name.startswith("Runnable") or span.name.endswith("OutputParser") else Kind.AGENT
     if span.name != node:  # a tool, else a function between nodes: ``route_to_active_agent``
         return Kind.TOOL if "tool.name" in span.attributes else Kind.STEP
+    if node.endswith((".before_agent", ".after_agent")):  # a middleware's, in LangChain 1
+        return Kind.STEP
     return Kind.STEP if node == "agent" else Kind.AGENT
 
 

@@ -262,6 +262,8 @@ def tool_outcome(raw: Any) -> ToolOutcome:
             value = value.get("kwargs") or {}
         elif value.get("type") == "tool" and is_object(value.get("data")):
             value = value["data"]
+        elif (told := _in_command(value)) is not None:
+            value = told
         elif "response" in value and set(value) <= {"id", "name", "response", "will_continue", "scheduling", "parts"}:
             return ToolOutcome(
                 result=plain(value["response"]), call_id=_str(value.get("id")), name=_str(value.get("name"))
@@ -274,6 +276,27 @@ def tool_outcome(raw: Any) -> ToolOutcome:
             break
     result = result_value(value)
     return ToolOutcome(result=result, error=error_in_result(result))
+
+
+def is_command(value: Any) -> bool:
+    """Whether it is LangGraph's ``Command``, by which a tool changes the graph's state beside giving a result."""
+    return is_object(value) and "update" in value and set(value) <= {"graph", "update", "resume", "goto"}
+
+
+def _in_command(value: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The tool's message among those that a command adds to the state."""
+    update = value.get("update") if is_command(value) else None
+    messages = update.get("messages") if is_object(update) else None
+    found = [
+        item for item in (messages if isinstance(messages, list) else ()) if is_object(item) and _tells_a_result(item)
+    ]
+    return found[-1] if found else None
+
+
+def _tells_a_result(message: Mapping[str, Any]) -> bool:
+    path = message.get("id")
+    serialised = isinstance(path, list) and path[-1:] == ["ToolMessage"]
+    return serialised or message.get("type") == "tool" or "tool_call_id" in message
 
 
 def _blocks(value: Mapping[str, Any]) -> Any:

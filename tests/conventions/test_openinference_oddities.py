@@ -30,6 +30,8 @@ def graph(name: str, kind: str = "AGENT", parent: Span | None = None, **metadata
         ("order_agent", {"thread_id": "t"}, Kind.AGENT),
         ("agent", {"langgraph_node": "agent"}, Kind.STEP),
         ("refund_agent", {"langgraph_node": "refund_agent"}, Kind.AGENT),
+        ("Todo.before_agent", {"langgraph_node": "Todo.before_agent", "lc_agent_name": "shop"}, Kind.STEP),
+        ("Todo.after_agent", {"langgraph_node": "Todo.after_agent", "lc_agent_name": "shop"}, Kind.STEP),
         ("order_agent", {"langgraph_node": "node", "lc_agent_name": "order_agent"}, Kind.AGENT),
         ("ask_agent", {"langgraph_node": "tools", "tool.name": "ask_agent"}, Kind.TOOL),
         ("route_to_active_agent", {"langgraph_node": "__start__"}, Kind.STEP),

@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from otel_eval.conventions.payloads import input_payload, tool_arguments, tool_outcome
+from otel_eval.conventions.registry import facts_of
+from otel_eval.testing.spans import span
 
 BEFORE = [{"role": "user", "content": "Refund o_9"}, {"role": "assistant", "content": "Done."}]
 
@@ -44,3 +46,40 @@ def test_a_tool_of_crewais_that_raised() -> None:
     """What the model is told of it is a sentence of the framework's."""
     said = "\nI encountered an error while trying to use the tool. This was the error: down.\n Tool find accepts these inputs: …"
     assert "down" in (tool_outcome(said).error or "")
+
+
+TOLD = {"content": "Refunded.", "type": "tool", "tool_call_id": "c1", "status": "success"}
+
+
+@pytest.mark.parametrize(
+    ("update", "result", "error"),
+    [
+        ({"messages": [TOLD]}, "Refunded.", None),
+        ({"messages": [{"type": "ai", "content": "x"}, {"type": "tool", "data": TOLD}], "seen": 1}, "Refunded.", None),
+        (
+            {"messages": [{"lc": 1, "type": "constructor", "id": ["x", "ToolMessage"], "kwargs": TOLD}]},
+            "Refunded.",
+            None,
+        ),
+        ({"messages": [TOLD | {"content": "down", "status": "error"}]}, "down", "down"),
+    ],
+    ids=["message", "among others", "serialised", "failed"],
+)
+def test_a_tool_that_commands_its_graph(update: dict[str, Any], result: str, error: str | None) -> None:
+    """Of LangGraph's command, what the tool tells the model is the result."""
+    found = tool_outcome({"graph": None, "update": update, "resume": None, "goto": []})
+    assert (found.result, found.error, found.call_id) == (result, error, "c1")
+    attributes = {
+        "gen_ai.operation.name": "execute_tool",
+        "gen_ai.tool.name": "refund",
+        "gen_ai.tool.call.result": json.dumps({"graph": None, "update": update, "resume": None, "goto": []}),
+    }
+    facts = facts_of(span("execute_tool refund", attributes=attributes))
+    assert facts is not None
+    assert (facts.result, facts.error) == (result, error)
+
+
+def test_a_command_without_a_message_is_the_result() -> None:
+    """Nothing else says what the tool gave."""
+    told = {"graph": None, "update": {"seen": 1}, "resume": None, "goto": []}
+    assert tool_outcome(told).result == told

@@ -9,6 +9,9 @@ from otel_eval.config.judging import JudgeModel
 from otel_eval.config.model import Config
 from otel_eval.dispatch.isolation import Isolated
 from otel_eval.evaluators.contract import Evaluator
+from otel_eval.evaluators.criterion import JudgeEvaluator
+from otel_eval.evaluators.label_judge import LabelJudge
+from otel_eval.judges import ModelJudge
 
 EXACT_LANE = "exact"
 """Where exact evaluators queue when they are run again; live they run in the pipeline itself."""
@@ -21,7 +24,7 @@ class Planned:
     """An evaluator and how it is run.
 
     ``lane`` is the queue it waits in: one for each judge model, so that a model that is down holds up nobody else, and
-    one for each custom evaluator. ``inline``: it runs when its Interaction is accepted. ``reads_evidence_alone``: it sees
+    one for each custom evaluator. A judge of ours that code of a user's made is none of those. ``inline``: it runs when its Interaction is accepted. ``reads_evidence_alone``: it sees
     what a judge is shown and nothing else, so its verdict stands while that stays the same. ``judge_model`` is the name of
     the model that it asks, None where it asks none or only it knows which. ``version`` is the evaluator's, which may take a
     digest of its whole definition to tell.
@@ -54,7 +57,7 @@ def plan(config: Config, evaluators: Mapping[str, Evaluator]) -> tuple[dict[str,
         entry = config.evaluators.get(name)
         if entry is None or not entry.enabled:
             continue
-        if entry.kind == "use":
+        if entry.kind == "use" and not _is_declared_judge(evaluator):
             isolated = Isolated(evaluator, timeout=config.dispatch.evaluator_timeout)
             lane = f"use:{name}"
             planned[name] = Planned(evaluator=isolated, lane=lane, inline=False, reads_evidence_alone=False)
@@ -63,7 +66,7 @@ def plan(config: Config, evaluators: Mapping[str, Evaluator]) -> tuple[dict[str,
                 limit=_CUSTOM_CONCURRENCY, model=None if asked is None else _model_lane(config, asked).model
             )
         elif evaluator.asks_model:
-            model = entry.judge_model or "default"
+            model = entry.judge_model or _named_model(evaluator) or "default"
             lane = f"model:{model}"
             planned[name] = Planned(
                 evaluator=evaluator, lane=lane, inline=False, reads_evidence_alone=True, judge_model=model
@@ -72,6 +75,21 @@ def plan(config: Config, evaluators: Mapping[str, Evaluator]) -> tuple[dict[str,
         else:
             planned[name] = Planned(evaluator=evaluator, lane=EXACT_LANE, inline=True, reads_evidence_alone=False)
     return planned, lanes
+
+
+def _is_declared_judge(evaluator: Evaluator) -> bool:
+    """Whether code of a user's made one of our judges, and none of it takes part in a call: its calls have limits of their
+    own, it waits while its model is down, and it sees what a judge is shown."""
+    if type(evaluator) is JudgeEvaluator:
+        judge = evaluator.judge
+        return type(judge) is ModelJudge and judge.declared
+    return type(evaluator) is LabelJudge and evaluator.declared
+
+
+def _named_model(evaluator: Evaluator) -> str | None:
+    if isinstance(evaluator, JudgeEvaluator) and isinstance(evaluator.judge, ModelJudge):
+        return evaluator.judge.model
+    return evaluator.model if isinstance(evaluator, LabelJudge) else None
 
 
 def _model_lane(config: Config, name: str) -> LanePlan:

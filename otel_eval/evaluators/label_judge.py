@@ -96,6 +96,11 @@ class LabelJudge(Evaluator):
         parts = (self.system_message(), self.user, *labels, asked, str(self.votes), ",".join(self.requires))
         return digest("label-judge", *parts, str(self.max_input_chars))[:12]
 
+    @property
+    def declared(self) -> bool:
+        """Whether it is made of texts and settings alone: no function of a user's takes part in a call."""
+        return self.complete is None and (self.needs is None or self.needs.__module__ == __name__)
+
     def with_model(self, model: str, *, stands_for: str | None = None) -> Self:
         """A copy that asks that model; ``stands_for`` is the litellm model behind an entry's name, for the version."""
         return self._copy(model=model, stands_for=stands_for)

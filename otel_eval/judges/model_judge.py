@@ -70,6 +70,11 @@ class ModelJudge(Judge):
         """The model it names; None asks the configured default."""
         return self._model
 
+    @property
+    def declared(self) -> bool:
+        """Whether it is made of texts and settings alone: no function of a user's takes part in a call."""
+        return self._complete is None and not callable(self._user)
+
     def with_model(self, model: str, *, stands_for: str | None = None) -> ModelJudge:
         """A copy that asks that model: an entry of ``judge_models``, or any litellm name.
 

@@ -6,7 +6,9 @@ import json
 
 from otel_eval.config import build_evaluators, build_judges, parse
 from otel_eval.dispatch import Dispatcher
-from otel_eval.judges import JudgeUnavailable, ModelAnswer, ModelRequest
+from otel_eval.evaluators.criterion import JudgeEvaluator
+from otel_eval.evaluators.label_judge import label_judge
+from otel_eval.judges import JudgeUnavailable, ModelAnswer, ModelJudge, ModelRequest
 from otel_eval.judges.budget import Spent, utc_day
 from otel_eval.ledger import AsyncLedger
 from otel_eval.outcome import Cause
@@ -69,6 +71,49 @@ async def test_an_outage_of_one_model_leaves_the_others_alone(pipeline: Pipeline
     assert last.describe() == (
         "INCONCLUSIVE judge: the reply is kind: the judge's model was not available for 10m: HTTP 503: overloaded"
     )
+
+
+CHILD_SAFE = label_judge(
+    "child-safe",
+    system="Is the reply fit for children?",
+    user="{reply}",
+    labels={"pass": ["safe"], "fail": ["unsafe"]},
+)
+KIND = JudgeEvaluator(criterion="the reply is kind", judge=ModelJudge("one"))
+
+
+async def test_a_judge_that_code_made_waits_as_one_of_the_configuration_does(pipeline: Pipeline) -> None:
+    """It is no custom evaluator: it waits for its model, and the time for those does not end it."""
+    down = True
+
+    async def complete(request: ModelRequest) -> ModelAnswer:
+        if down:
+            raise JudgeUnavailable("HTTP 503: overloaded", model=request.model)
+        said = {"explanation": "nice", "label": "safe"} if "label" in request.system else {"reason": "nice", "score": 1}
+        return ModelAnswer(text=json.dumps(said), model="one-0125")
+
+    uses = {
+        "safe": {"use": "tests.dispatch.test_with_judges:CHILD_SAFE", "judge_model": "one", "agents": ["*"]},
+        "kind": {"use": "tests.dispatch.test_with_judges:KIND", "agents": ["*"]},
+    }
+    config = parse({"judge_models": {"one": {"model": "p/one"}}, "evaluators": uses}, {})
+    ledger = await AsyncLedger.open(pipeline.url)
+    judges = build_judges(config, complete=complete, clock=pipeline.clock, guard=GUARD, recorder=pipeline.counts)
+    dispatcher = Dispatcher(
+        config=config, evaluators=build_evaluators(config), ledger=ledger, guard=GUARD, clock=pipeline.clock,
+        recorder=pipeline.counts, judges=judges,
+    )  # fmt: skip
+    with ledger.listening(pipeline.stored):
+        async with dispatcher:
+            await dispatcher.accept([arrived(interaction())])
+            await until(lambda: pipeline.counts.last.get("otel_eval.judge.paused") == 1)
+            await pipeline.clock.run_for(120)
+            assert pipeline.records == []
+            down = False
+            await pipeline.clock.run_for(120)
+            records = await pipeline.ended(2)
+    await ledger.close()
+    assert {(record.evaluator, record.outcome.name) for record in records} == {("safe", "passed"), ("kind", "passed")}
 
 
 BUDGETED = """

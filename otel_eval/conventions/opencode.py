@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind, Missing
 from otel_eval.conventions.parts import result_value
-from otel_eval.conventions.values import containers, is_object
+from otel_eval.conventions.values import containers, is_object, text
 from otel_eval.interaction import JsonValue
 from otel_eval.signals import Span
 
@@ -17,7 +17,13 @@ SCOPE = "opencode"
 NAME = "opencode"
 SETTING = "experimental: {openTelemetry: true} in opencode.json"
 
-_STEPS = ("ai.streamText", "ai.generateText")
+_KINDS: dict[object, Kind] = {
+    "ai.streamText": Kind.STEP,
+    "ai.generateText": Kind.STEP,
+    "ai.streamText.doStream": Kind.MODEL,
+    "ai.generateText.doGenerate": Kind.MODEL,
+}
+"""The SDK's name for the agent is that of a function of opencode's, ``session.llm``."""
 _ENVELOPE = frozenset({"title", "output", "metadata"})
 
 
@@ -29,9 +35,18 @@ def read(span: Span) -> Facts | None:
         return Facts(kind=Kind.AGENT, agent=NAME, setting=SETTING)
     if span.name == "SessionPrompt.ensureTitle":
         return Facts(kind=Kind.EVALUATOR)  # left out, with the model's call below
+    if span.name == "Tool.execute" and "tool.name" in span.attributes:  # where a subagent runs, beside ``ai.toolCall``
+        return Facts(
+            kind=Kind.TOOL,
+            agent=NAME,
+            tool=text(span.attributes["tool.name"]),
+            call_id=text(span.attributes.get("tool.call_id")),
+            session=text(span.attributes.get("session.id")),
+            setting=SETTING,
+        )
     operation = span.attributes.get("ai.operationId")
-    if operation in _STEPS:
-        return Facts(kind=Kind.STEP, agent=NAME)
+    if operation in _KINDS:
+        return Facts(kind=_KINDS[operation], agent=NAME)
     if operation == "ai.toolCall":
         return Facts(kind=Kind.TOOL, agent=NAME, result=_result(span.attributes.get("ai.toolCall.result")))
     return None

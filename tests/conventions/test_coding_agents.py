@@ -145,6 +145,29 @@ def test_a_prompt_of_opencode() -> None:
     assert len(found.model_calls) == 2
 
 
+def test_a_subagent_of_opencode_runs_below_its_tools_span() -> None:
+    """The call is written twice, beside one another; what runs below is an Interaction of its own."""
+    root = span("SessionPrompt.prompt", scope=OPENCODE, seconds=9)
+    ask = {"type": "tool-call", "toolCallId": "c1", "toolName": "task", "input": {"prompt": "Refund o_9"}}
+    first = opencode_step(root, "Give it away", None, [ask])
+    written = span("ai.toolCall", parent=first[0], attributes={
+        "ai.operationId": "ai.toolCall", "ai.toolCall.name": "task", "ai.toolCall.id": "c1",
+        "ai.toolCall.args": '{"prompt":"Refund o_9"}', "ai.toolCall.result": '"Refunded."'})  # fmt: skip
+    tool = span("Tool.execute", parent=root, attributes={"tool.name": "task", "tool.call_id": "c1", "session.id": "s1"})
+    inner = span("SessionPrompt.prompt", parent=tool)
+    spans = [root, *first, written, tool, inner, *opencode_step(inner, "Refund o_9", "Refunded.")]
+    spans += opencode_step(root, "Give it away", "Done.", started_ns=root.started_ns + 5)
+    outer, below = sorted(assemble(spans), key=lambda found: found.parent_id is not None)
+    assert (outer.asked, outer.reply, [call.name for call in outer.tool_calls]) == ("Give it away", "Done.", ["task"])
+    assert (below.parent_id, below.asked, below.reply) == (outer.id, "Refund o_9", "Refunded.")
+
+
+def test_a_step_of_opencode_whose_root_never_came() -> None:
+    """A function of the program's is no agent's name."""
+    (found,) = assemble(opencode_step(span("SessionProcessor.process", scope=OPENCODE), "Hello", "Hi."))
+    assert (found.agent, found.reply) == ("opencode", "Hi.")
+
+
 def test_what_gemini_cli_streams_is_one_message() -> None:
     """Each piece of the stream stands as a message; an MCP server's tool gives its text between tags."""
     sent = [

@@ -17,8 +17,9 @@ from typing import Any
 
 from otel_eval.conventions.content import Content
 from otel_eval.conventions.facts import Facts, Kind, fill
-from otel_eval.conventions.messages import read_message, read_messages
-from otel_eval.conventions.values import containers, is_object, text
+from otel_eval.conventions.messages import calls_in, read_message, read_messages
+from otel_eval.conventions.values import containers, is_object, is_placeholder, text
+from otel_eval.frozen import changed
 from otel_eval.interaction import Message
 from otel_eval.signals import LogRecord, SpanEvent
 
@@ -69,7 +70,7 @@ def facts_of_event(name: str, attributes: Mapping[str, Any], body: Mapping[str, 
         return _prompt(attributes.get("gen_ai.prompt", body.get("content")), body, content)
     if name == CHOICE or (name == COMPLETION and is_object(body.get("message"))):  # LiteLLM's completions are choices
         reason = text(body.get("finish_reason"))
-        output = _choice(body)
+        output = _with_names(_choice(body))
         _mark_hidden("output", body, content)
         return Facts(kind=Kind.OTHER, output=output, finish_reasons=(reason,) if reason else (), marks=content.marks)
     if name == COMPLETION:
@@ -143,6 +144,17 @@ def _choice(body: Mapping[str, Any]) -> tuple[Message, ...] | None:
         read = read_message({"role": "assistant", **extra}, "assistant")
         return (read,) if read.parts else ()
     return read_messages(message, "assistant") if message is not None else ()
+
+
+def _with_names(messages: tuple[Message, ...] | None) -> tuple[Message, ...] | None:
+    """Without calls of which even the tool's name is hidden; None where nothing else was said."""
+    if not any(is_placeholder(call.name) for message in messages or () for call in calls_in(message)):
+        return messages
+    shown = [
+        changed(message, parts=tuple(part for part in message.parts if not is_placeholder(getattr(part, "name", None))))
+        for message in messages or ()
+    ]
+    return tuple(message for message in shown if message.parts) or None
 
 
 def _cleaned(body: Mapping[str, Any]) -> dict[str, Any]:

@@ -4,7 +4,7 @@ An AI service's method is the agent. Tools have the standard's attributes, in ea
 raise is an exception event without a status. With the prompt included, the texts of all messages stand in one attribute,
 joined by line breaks without their roles, so what was asked is only known in that wrapping.
 Source: quarkus-langchain4j, ``ToolSpanWrapper``, ``SpanChatModelListener``, ``PromptTextSpanContributor``
-(2024 to 2026; 1.10.0 as recorded).
+(2024 to 2026, last 1.10.0).
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ import pytest
 from otel_eval.assemble.assembler import assemble
 from otel_eval.conventions.registry import facts_of
 from otel_eval.interaction import GapKind, Interaction
-from otel_eval.signals import Span
+from otel_eval.signals import Span, SpanEvent
 from otel_eval.testing.spans import span
 
 HIDDEN = "HIDDEN:non-empty"
@@ -96,3 +96,75 @@ def test_nodes(node: dict[str, str], asked: str | None, reply: str | None) -> No
     facts = facts_of(koog("node", node))
     assert facts is not None
     assert (facts.asked, facts.reply) == (asked, reply)
+
+
+HASH = "BysfNRspKMP5EqRKkGB7kNGACcDZvwYXEiz23GXOPyk="
+UUID = "c047fda5-98c3-43bf-8f10-63016af1b967"
+
+
+def said(name: str, **attributes: str) -> SpanEvent:
+    """One of the events of a model's call, until 0.5."""
+    return SpanEvent(f"gen_ai.{name}", 1, attributes)
+
+
+def calls(tool: str) -> str:
+    """The model asks for a tool."""
+    return json.dumps([{"id": "c1", "type": "function", "function": {"name": tool, "arguments": '{"id": 81}'}}])
+
+
+def old_turn(*, verbose: bool) -> Interaction:
+    """A run as 0.5 writes it."""
+
+    def shown(value: str) -> str:
+        return value if verbose else HIDDEN
+
+    chat = {"gen_ai.operation.name": "chat", "gen_ai.request.model": "gpt"}
+    run = span(f"run.{UUID}", attributes={"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.id": "shop"})
+    told = (said("system.message", content=shown("Be kind.")), said("user.message", content=shown("Where is 81?")))
+    called = said("choice", role="tool", tool_calls=calls(shown("find")), finish_reason="tool_calls")
+    given = said("tool.message", content=shown('"paid"'), id="c1")
+    tool = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "find", "gen_ai.tool.call.id": "c1"}
+    values = {"input.value": shown('{"id":81}'), "output.value": shown('"paid"')}
+    last = {"koog.node.name": "__finish__", "koog.node.output": shown('"Here."')}
+    (found,) = assemble(
+        [
+            run,
+            span(f"llm.{HASH}", parent=run, attributes=chat, events=(*told, called)),
+            span(f"tool.find.args.{HASH}", parent=run, attributes={**tool, **values}),
+            span(
+                f"llm.{HASH}",
+                parent=run,
+                attributes=chat,
+                events=(*told, called, given, said("assistant.message", content=shown("Here."))),
+                started_ns=run.started_ns + 5,
+            ),
+            span(f"node.__finish__.{UUID}", parent=run, attributes=last),
+        ]
+    )
+    return found
+
+
+def test_a_run_of_0_5() -> None:
+    """Of the events that are answers those at the end are this call's, those before them its history."""
+    found = old_turn(verbose=True)
+    assert (found.agent, found.asked, found.reply, found.system) == ("shop", "Where is 81?", "Here.", "Be kind.")
+    assert [(call.name, call.arguments, call.result) for call in found.tool_calls] == [("find", {"id": 81}, "paid")]
+
+
+def test_a_run_of_0_5_that_is_not_verbose() -> None:
+    """Even the tools' names are hidden in messages: the tools' spans tell them, and nothing is empty that is hidden."""
+    found = old_turn(verbose=False)
+    assert (found.asked, found.reply) == (None, None)
+    assert [(call.name, call.arguments, call.result) for call in found.tool_calls] == [("find", None, None)]
+    gap = found.gap("reply")
+    assert gap is not None
+    assert gap.kind is GapKind.REDACTED
+
+
+def test_a_call_that_failed_says_nothing() -> None:
+    """Its events end with what it was asked."""
+    attributes = {"gen_ai.operation.name": "chat", "gen_ai.request.model": "gpt"}
+    asked = (said("choice", role="tool", tool_calls=calls("find")), said("user.message", content="Hi"))
+    facts = facts_of(span(f"llm.{HASH}", attributes=attributes, events=asked))
+    assert facts is not None
+    assert facts.output == ()

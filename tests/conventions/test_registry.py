@@ -192,3 +192,14 @@ def test_log_records_of_one_moment_are_put_in_the_order_of_a_turn() -> None:
     orders = [note.order for note in notes if note is not None]
     assert len(orders) == len(turn)
     assert orders == sorted(orders)
+
+
+def test_a_call_in_an_event_without_a_name_is_none() -> None:
+    """Koog hides the names of tools as well."""
+    hidden = {"id": "c1", "function": {"name": "HIDDEN:non-empty", "arguments": "HIDDEN:non-empty"}}
+    shown = {"id": "c2", "function": {"name": "find", "arguments": "{}"}}
+    for calls, names in (([hidden], None), ([hidden, shown], ["find"])):
+        note = note_of(log_record("gen_ai.choice", span=span(), body={"message": {"tool_calls": calls}}))
+        assert note is not None
+        told = [part.name for message in note.facts.output or () for part in message.parts if hasattr(part, "name")]
+        assert (told if note.facts.output is not None else None) == names

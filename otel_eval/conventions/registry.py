@@ -28,6 +28,7 @@ from otel_eval.conventions import (
     generic,
     genkit,
     google_adk,
+    guardrails_ai,
     haystack,
     honeyhive,
     judgeval,
@@ -100,6 +101,7 @@ CONVENTIONS: tuple[Convention, ...] = (
     agentops.CONVENTION,
     agentscope.CONVENTION,
     braintrust.CONVENTION,
+    guardrails_ai.CONVENTION,
     mirascope.CONVENTION,
     langwatch.CONVENTION,
     judgeval.CONVENTION,
@@ -175,7 +177,7 @@ class Registry:
             conventions=tuple(names),
             cut=tails_of(span),
             session=(session_of(span.attributes) if whole.session is None else whole.session) or None,
-            user_id=whole.user_id or user_of(span.attributes),
+            user_id=(user_of(span.attributes) if whole.user_id is None else whole.user_id) or None,
         )
 
     def note_of(self, record: LogRecord) -> Note | None:

@@ -35,11 +35,16 @@ def read(span: Span) -> Facts | None:
     """What the observation says; None for what is none of Spring AI's."""
     kind_name = text(span.attributes.get("spring.ai.kind"))
     if kind_name is None:
-        return _model(span) if span.attributes.get("gen_ai.operation.name") == "chat" else None
+        return _model(span) if _is_models(span) else None
     kind = KINDS.get(kind_name, Kind.OTHER)
     if kind is Kind.TOOL:
         return _tool(span, Content.of(span))
     return Facts(kind=kind) if kind is Kind.OTHER else _client(span, Content.of(span))
+
+
+def _is_models(span: Span) -> bool:
+    """Others observe models with Spring Boot as well: Spring AI names the provider as the standard did until 1.36."""
+    return span.attributes.get("gen_ai.operation.name") == "chat" and "gen_ai.system" in span.attributes
 
 
 def _client(span: Span, content: Content) -> Facts:

@@ -14,6 +14,7 @@ from otel_eval.signals import LogRecord, Scope, Span, SpanEvent
 from otel_eval.testing.spans import log_record, span
 
 BOOT = Scope("org.springframework.boot", "4.0.7")
+CHAT = {"gen_ai.operation.name": "chat", "gen_ai.system": "openai"}
 QUARKUS = Scope("io.quarkus.opentelemetry")
 RAISED = (
     SpanEvent(name="exception", time_ns=1, attributes={"exception.type": "IOException", "exception.message": "down"}),
@@ -69,7 +70,7 @@ def said(of: Span, title: str, written: str) -> LogRecord:
 def test_spring_logs_what_was_said() -> None:
     """A client's prompt tells what was asked and its instructions, its completion the reply, whatever stands in them."""
     client = spring("chat_client", "spring_ai chat_client", {}, scope=BOOT)
-    model = span("chat gpt", attributes={"gen_ai.operation.name": "chat"}, parent=client)
+    model = span("chat gpt", attributes=CHAT, parent=client)
     asked, reply = 'Where is "my" order, "81"?\n[now]', 'It is "here", "there".'
     (found,) = assemble(
         [client, model],
@@ -86,7 +87,7 @@ def test_spring_logs_what_was_said() -> None:
 def test_spring_without_a_client() -> None:
     """A model's prompt of several texts is the wrapping in which the question is; the answer is known."""
     request = span("POST /chat", scope=BOOT)
-    model = span("chat gpt", attributes={"gen_ai.operation.name": "chat"}, parent=request)
+    model = span("chat gpt", attributes=CHAT, parent=request)
     (found,) = assemble(
         [request, model],
         [
@@ -100,10 +101,18 @@ def test_spring_without_a_client() -> None:
 def test_spring_that_logs_nothing() -> None:
     """The gaps name the properties, also where the model's calls have no attribute of Spring's."""
     client = spring("chat_client", "spring_ai chat_client", {}, scope=BOOT)
-    (found,) = assemble([client, span("chat gpt", attributes={"gen_ai.operation.name": "chat"}, parent=client)])
+    (found,) = assemble([client, span("chat gpt", attributes=CHAT, parent=client)])
     settings = [gap.setting or "" for gap in found.gaps if gap.field in ("asked", "reply")]
     assert len(settings) == 2
     assert all("spring.ai.chat.observations.log-completion=true" in setting for setting in settings)
+
+
+def test_others_that_spring_boot_observes() -> None:
+    """Spring AI's properties are no setting of theirs."""
+    attributes = {"gen_ai.operation.name": "chat", "gen_ai.provider.name": "openai"}
+    facts = facts_of(span("chat gpt", scope=BOOT, attributes=attributes))
+    assert facts is not None
+    assert "spring.ai" not in (facts.setting or "")
 
 
 @pytest.mark.parametrize(
@@ -134,7 +143,7 @@ def test_spring_had_nothing_to_say(written: str | None) -> None:
 def test_milestones_of_spring_ai_wrote_attributes() -> None:
     """The texts are written alike, whether logged or not."""
     client = spring("chat_client", "spring_ai chat_client", {"gen_ai.prompt": '["user":"Hi"]'}, scope=BOOT)
-    attributes = {"gen_ai.operation.name": "chat", "gen_ai.prompt": '["Hi"]', "gen_ai.completion": '["Hello."]'}
+    attributes = {**CHAT, "gen_ai.prompt": '["Hi"]', "gen_ai.completion": '["Hello."]'}
     (found,) = assemble([client, span("chat gpt", attributes=attributes, parent=client)])
     assert (found.asked, found.reply) == ("Hi", "Hello.")
 

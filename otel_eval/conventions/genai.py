@@ -101,6 +101,7 @@ SETTINGS: dict[str, str] = {
     "autogen": "",  # AutoGen's own spans never carry content
     "github.com/cloudwego/eino-ext/callbacks/": "",  # one writes all content, the other none
     "pkg/rules/": "",  # LoongSuite for Go: always on
+    "org.springframework.boot": "",  # LangChain4j's observations never carry content; Spring AI's: see there
     "io.opentelemetry.": "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true",  # Java
     "semantic_kernel": "SEMANTICKERNEL_EXPERIMENTAL_GENAI_ENABLE_OTEL_DIAGNOSTICS_SENSITIVE=true",
     "opentelemetry.instrumentation.genai": SETTING,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
@@ -17,7 +17,7 @@ from otel_eval.cli.evaluations import write
 from otel_eval.cli.failing import fail
 from otel_eval.cli.stored import Format, FormatOption, configuration
 from otel_eval.config import Config, ConfigError
-from otel_eval.dispatch.bindings import Reason
+from otel_eval.dispatch.bindings import Decision, Reason
 from otel_eval.experiment.offline import judge
 from otel_eval.experiment.plan import Configured
 from otel_eval.experiment.progress import bar
@@ -68,11 +68,18 @@ def evaluate(
 
 @dataclass(slots=True, kw_only=True)
 class Judged:
-    """What came of recordings: the records, how many evaluations were not made by reason, how many Interactions there were."""
+    """What came of recordings: the records, the evaluations that were not made, how many Interactions there were.
+
+    ``left_out`` says why, of each Interaction by its id; ``unjudged`` counts the reasons.
+    """
 
     records: list[EvaluationRecord] = field(default_factory=list)
-    unjudged: Counter[str] = field(default_factory=Counter)
+    left_out: list[tuple[str, Decision]] = field(default_factory=list)
     interactions: int = 0
+
+    @property
+    def unjudged(self) -> Counter[str]:
+        return Counter(decision.reason.value for _, decision in self.left_out)
 
 
 _REASONS = {
@@ -99,8 +106,9 @@ def offline_records(
     only: Iterable[str] | None = None,
     unsampled: bool = False,
     concurrency: int = 8,
+    wants: Callable[[Interaction], bool] = lambda _: True,
 ) -> Judged:
-    """What comes of these recordings. Exits for what is wrong."""
+    """What comes of these recordings, of those Interactions that ``wants`` says yes to. Exits for what is wrong."""
     wanted = None if not only else frozenset(only)
     unknown = sorted((wanted or frozenset()) - settings.evaluators.keys())
     if unknown:
@@ -110,7 +118,7 @@ def offline_records(
         found = list(_interactions(paths, _key_of(settings), settings.role_attributes))
     except (ConfigError, UnreadableRecording) as error:
         raise fail(str(error)) from error
-    return asyncio.run(_records(found, configured, unsampled, concurrency))
+    return asyncio.run(_records(found, configured, unsampled, concurrency, wants))
 
 
 def _interactions(paths: Iterable[Path], guard: LoopGuard | None, keep: Collection[str]) -> Iterator[Interaction]:
@@ -141,15 +149,19 @@ def _key_of(settings: Config) -> LoopGuard | None:
 
 
 async def _records(
-    interactions: list[Interaction], configured: Configured, unsampled: bool, concurrency: int
+    interactions: list[Interaction],
+    configured: Configured,
+    unsampled: bool,
+    concurrency: int,
+    wants: Callable[[Interaction], bool],
 ) -> Judged:
-    all_judged = Judged(interactions=len(interactions))
+    all_judged = Judged(interactions=sum(map(wants, interactions)))
     try:
-        with bar(len(interactions), "Interactions") as advance:
-            judged = judge(interactions, configured, unsampled=unsampled, concurrency=concurrency)
+        with bar(all_judged.interactions, "Interactions") as advance:
+            judged = judge(interactions, configured, unsampled=unsampled, concurrency=concurrency, wants=wants)
             async for interaction, made, decisions in judged:
                 all_judged.records += made
-                all_judged.unjudged.update(each.reason.value for each in decisions if each.reason not in _QUIET)
+                all_judged.left_out += [(interaction.id, each) for each in decisions if each.reason not in _QUIET]
                 advance(interaction.agent or "Interactions")
     finally:
         await configured.aclose()

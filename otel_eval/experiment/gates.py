@@ -8,11 +8,22 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from otel_eval.evaluators.contract import Evaluator
 from otel_eval.experiment.errors import InvalidExperiment
-from otel_eval.experiment.results import OWN_CHECKS, SETUP, TARGET, Attempt, Status, Tally, cases_of, tally
+from otel_eval.experiment.results import (
+    OWN_CHECKS,
+    SETUP,
+    TARGET,
+    Attempt,
+    Status,
+    Tally,
+    cases_of,
+    open_for,
+    tally,
+    tally_attempts,
+)
 from otel_eval.experiment.wilson import lower_bound, results_needed
 
 
@@ -77,7 +88,7 @@ def pass_rate_should_be_at_least(
     """At least this share of the attempts passed; or, with ``of``, of the conclusive results of one evaluator.
 
     ``of`` is an evaluator's id, a check or a class. Fewer than ``min_conclusive`` passed or failed results (or attempts), or
-    less than ``min_coverage`` of what was to be judged: not passed. With ``confidence`` (0.95) the one-sided Wilson lower bound of
+    less than ``min_coverage`` of what was to be judged (what waits and what was sampled out included): not passed. With ``confidence`` (0.95) the one-sided Wilson lower bound of
     the rate has to reach ``rate``, not the rate itself. Raises InvalidExperiment for a number outside its range, and for an
     ``of`` that could name no evaluator.
     """
@@ -135,18 +146,22 @@ class _AttemptRate(Gate):
     def decide(self, attempts: Sequence[Attempt]) -> GateResult:
         if not attempts:
             return _undecided(self, "no attempt was made, so the pass rate cannot be read")
-        statuses = [attempt.status for attempt in attempts]
-        passed = statuses.count(Status.PASSED)
-        conclusive = passed + statuses.count(Status.FAILED)
-        over = f"{_count(len(attempts), 'attempt')} ({_spread(attempts)})"
-        rated = _rated(self, "pass rate", passed, len(attempts), over, self.rate, self.confidence, attempts)
-        if conclusive < self.min_conclusive:
-            had = _count(conclusive, "conclusive attempt")
-            return _undecided(self, f"{rated.detail}; {had}, required {self.min_conclusive}")
-        if (coverage := conclusive / len(attempts)) < self.min_coverage:
-            shown = _readable(coverage, self.min_coverage)
-            return _undecided(self, f"{rated.detail}; {shown} of them conclusive, required {self.min_coverage:g}")
-        return rated
+        counted = tally_attempts(attempts)
+        aside = _aside(Tally(waiting=counted.waiting, sampled_out=counted.sampled_out, not_run=counted.not_run))
+        ended = [attempt for attempt in attempts if open_for(attempt) is None]
+        if not ended:
+            return _undecided(self, f"nothing was judged to its end, so the pass rate cannot be read{aside}")
+        over = f"{_count(len(ended), 'attempt')} ({_spread(ended)})"
+        rated = _rated(self, "pass rate", counted.passed, len(ended), over, self.rate, self.confidence, ended)
+        if counted.conclusive < self.min_conclusive:
+            had = _count(counted.conclusive, "conclusive attempt")
+            return _undecided(self, f"{rated.detail}; {had}, required {self.min_conclusive}{aside}")
+        if (coverage := counted.coverage or 0.0) < self.min_coverage:
+            shown, of = _readable(coverage, self.min_coverage), "all" if aside else "them"
+            return _undecided(
+                self, f"{rated.detail}; {shown} of {of} conclusive, required {self.min_coverage:g}{aside}"
+            )
+        return replace(rated, detail=rated.detail + aside)
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,9 +197,7 @@ class _ResultRate(Gate):
         over = f"{_count(counted.conclusive, 'result')} ({_spread(judged)})"
         what = f"pass rate of {self.label}"
         result = _rated(self, what, counted.passed, counted.conclusive, over, self.rate, self.confidence, judged)
-        return GateResult(
-            gate=result.gate, passed=result.passed, detail=result.detail + aside, warnings=result.warnings
-        )
+        return replace(result, detail=result.detail + aside)
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,6 +296,8 @@ def _aside(counted: Tally) -> str:
         (counted.inconclusive, "inconclusive"),
         (counted.errors, "error" if counted.errors == 1 else "errors"),
         (counted.not_run, "not run"),
+        (counted.waiting, "waiting"),
+        (counted.sampled_out, "sampled out"),
     ]
     aside = [f"{count} {name}" for count, name in named if count]
     return f"; not counted: {', '.join(aside)}" if aside else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from dataclasses import replace
 
 from otel_eval.dispatch.bindings import Decision, Reason
@@ -18,11 +18,17 @@ from otel_eval.record import EvaluationRecord, Origin
 
 
 async def judge(
-    interactions: Iterable[Interaction], configured: Configured, *, unsampled: bool = False, concurrency: int = 8
+    interactions: Iterable[Interaction],
+    configured: Configured,
+    *,
+    unsampled: bool = False,
+    concurrency: int = 8,
+    wants: Callable[[Interaction], bool] = lambda _: True,
 ) -> AsyncIterator[tuple[Interaction, tuple[EvaluationRecord, ...], tuple[Decision, ...]]]:
     """Each Interaction with its records and what became of each evaluator, in order, ``concurrency`` at a time.
 
-    Bindings decide as they do live. ``unsampled``: what sampling leaves out is judged too. Nothing is stored.
+    Bindings decide as they do live. ``unsampled``: what sampling leaves out is judged too. ``wants``: those
+    that it says no to are not judged, and are there to be looked up. Nothing is stored.
     """
     limit = asyncio.Semaphore(concurrency)
     isolation = Isolation(configured.evaluator_timeout)
@@ -35,7 +41,7 @@ async def judge(
         async with limit:
             return await _judge(interaction, configured, unsampled, isolation, at_hand)
 
-    tasks = [asyncio.create_task(one(interaction)) for interaction in known]
+    tasks = [asyncio.create_task(one(interaction)) for interaction in known if wants(interaction)]
     try:
         for task in tasks:
             yield await task

@@ -5,6 +5,7 @@ The truth tables are those of the specification, and the functions below are the
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -75,7 +76,9 @@ class Result:
 class Attempt:
     """One run of one case, ``run`` counted from 1.
 
-    ``planned`` are the evaluators that were to judge it, whether they came to it or not: coverage is read from it.
+    ``planned`` are the evaluators that were to judge it, whether they came to it or not: coverage is read from it. Of those
+    ``waiting`` will, ``sampled_out`` and ``left_alone`` (by its binding: it failed, or is incomplete) will not; over a ledger
+    and recordings, since an experiment judges all at once.
     ``interaction`` is None where there is no telemetry; ``reply`` is what the agent function returned, ``traced_reply``
     the trace's last text where that differs. ``notes`` say what a reader should know about where the evidence is from.
     """
@@ -87,6 +90,9 @@ class Attempt:
     trace_id: str = ""
     results: tuple[Result, ...] = ()
     planned: tuple[EvaluatorRef, ...] = ()
+    waiting: tuple[EvaluatorRef, ...] = ()
+    sampled_out: tuple[EvaluatorRef, ...] = ()
+    left_alone: tuple[EvaluatorRef, ...] = ()
     interaction: Interaction | None = None
     reply: str | None = None
     traced_reply: str | None = None
@@ -152,13 +158,25 @@ def cases_of(attempts: Iterable[Attempt]) -> tuple[CaseSummary, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tally:
-    """Outcomes counted. ``not_run``: attempts that were to be judged and were not (the agent failed, no telemetry)."""
+    """Outcomes counted, and what has none: each attempt that was to be judged is in exactly one of these numbers.
+
+    ``waiting``: it will be judged yet. ``sampled_out``: the binding's ratio left it out. ``not_run``: it was not judged for
+    another reason (the agent failed, no telemetry).
+    """
 
     passed: int = 0
     failed: int = 0
     inconclusive: int = 0
     errors: int = 0
     not_run: int = 0
+    waiting: int = 0
+    sampled_out: int = 0
+
+    @property
+    def eligible(self) -> int:
+        """All that were to be judged: the denominator of the coverage."""
+        unjudged = self.not_run + self.waiting + self.sampled_out
+        return self.conclusive + self.inconclusive + self.errors + unjudged
 
     @property
     def conclusive(self) -> int:
@@ -173,27 +191,59 @@ class Tally:
     @property
     def coverage(self) -> float | None:
         """Conclusive of all that were to be judged; None where nothing was."""
-        everything = self.conclusive + self.inconclusive + self.errors + self.not_run
-        return self.conclusive / everything if everything else None
+        return self.conclusive / self.eligible if self.eligible else None
 
 
 def tally(attempts: Iterable[Attempt], of: str | type) -> Tally:
     """Outcomes of one evaluator (by id, check or class) over all attempts."""
     counts = {Passed: 0, Failed: 0, Inconclusive: 0, Errored: 0}
-    planned = 0
+    unjudged: Counter[str] = Counter()
     for attempt in attempts:
         matching = [result for result in attempt.results if _counts(result, of)]
         for result in matching:
             counts[type(result.outcome)] += 1
         ran = {result.evaluator.id for result in matching}
-        planned += sum(ref.matches(of) and ref.id not in ran for ref in attempt.planned)
+        unjudged.update(_why(attempt, ref) for ref in attempt.planned if ref.matches(of) and ref.id not in ran)
     return Tally(
         passed=counts[Passed],
         failed=counts[Failed],
         inconclusive=counts[Inconclusive],
         errors=counts[Errored],
-        not_run=planned,
+        **unjudged,
     )
+
+
+def tally_attempts(attempts: Iterable[Attempt]) -> Tally:
+    """Whole attempts by their status. One that is open is none of the outcomes: it waits, or nothing has judged it.
+
+    It waits while an evaluator of it does, unless it has failed already; that one of several was sampled out leaves it as
+    the others found it.
+    """
+    counts = Counter(open_for(attempt) or _NUMBER[attempt.status] for attempt in attempts)
+    return Tally(**counts)
+
+
+def open_for(attempt: Attempt) -> str | None:
+    """Why nothing can be said of the attempt yet, by the name of the number in a :class:`Tally`; None where something can."""
+    if attempt.waiting and attempt.status is not Status.FAILED:
+        return "waiting"
+    if attempt.results or not (attempt.sampled_out or attempt.left_alone):
+        return None
+    return "not_run" if attempt.left_alone else "sampled_out"
+
+
+_NUMBER = {
+    Status.PASSED: "passed",
+    Status.FAILED: "failed",
+    Status.ERROR: "errors",
+    Status.INCONCLUSIVE: "inconclusive",
+}
+
+
+def _why(attempt: Attempt, ref: EvaluatorRef) -> str:
+    if ref in attempt.waiting:
+        return "waiting"
+    return "sampled_out" if ref in attempt.sampled_out else "not_run"
 
 
 def _counts(result: Result, of: str | type) -> bool:

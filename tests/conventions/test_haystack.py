@@ -170,6 +170,6 @@ def test_an_agent_in_a_pipeline_has_its_components_name() -> None:
             "haystack.agent.output": {"messages": [chat("user", "Write it"), chat("assistant", said)]},
         }
         spans += [holder, haystack("haystack.agent.run", holder, 4 * second, seconds=2, **tags)]
-    outer, inner = assemble(spans)
-    assert (outer.agent, outer.asked, outer.reply) == ("writer", "Write it", "Done.")
-    assert (inner.agent, inner.reply, inner.parent_id) == ("editor", "Done.", outer.id)
+    writer, editor = assemble(spans)
+    assert (writer.agent, writer.asked, writer.reply, writer.parent_id) == ("writer", "Write it", "Draft.", None)
+    assert (editor.agent, editor.reply, editor.parent_id) == ("editor", "Done.", None)

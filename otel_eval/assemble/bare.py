@@ -156,13 +156,22 @@ def _continues(before: Call, rest: Sequence[Message]) -> bool:
         if message.role != "assistant":
             break
         shown += calls_in(message)
-    if said and rest[0].role == "tool":
-        return _answers(said, rest)
+    results = rest if shown else _without_empty(rest)
+    if said and results and results[0].role == "tool":
+        return _answers(said, results)
     if said or shown:
         return sorted((part.name, canonical(part.arguments)) for part in said) == sorted(
             (part.name, canonical(part.arguments)) for part in shown
         ) or bool({part.call_id for part in said if part.call_id} & {part.call_id for part in shown if part.call_id})
     return (final_text(before.output) or "").strip() == (rest[0].text or "").strip()
+
+
+def _without_empty(messages: Sequence[Message]) -> Sequence[Message]:
+    """Without the model's messages at the beginning of which nothing is left: neither a text nor a request."""
+    start = next(
+        (n for n, message in enumerate(messages) if message.role != "assistant" or message.text), len(messages)
+    )
+    return messages[start:]
 
 
 def _answers(said: Sequence[ToolCallPart], rest: Sequence[Message]) -> bool:

@@ -388,6 +388,21 @@ def test_loops_without_a_common_trace_are_tied_by_their_history() -> None:
     assert [each.id for each in found] == [f"{s.trace_id}-{s.span_id}" for s in (one[0], two[0])]
 
 
+@pytest.mark.parametrize("left", [[], [message("assistant", "")]])
+def test_a_history_that_lost_what_the_model_asked_for_goes_on_with_the_results(left: list[Any]) -> None:
+    """Of the request nothing is left, or an empty text; what the tools gave says whose it was."""
+    request = {"type": "tool_call", "id": "c1", "name": "look", "arguments": {}}
+    asked, gave = message("user", "hi"), message("tool", {"type": "tool_call_response", "response": "found"})
+    first = model_span(messages=[asked], output=[message("assistant", request)])
+    second = model_span(
+        messages=[asked, *left, gave], output=[message("assistant", "Found.")], started_ns=START_NS + 5 * SECOND_NS
+    )
+    found = only([first, second])
+    assert (found.asked, found.reply, [(c.name, c.result) for c in found.tool_calls]) == (
+        "hi", "Found.", [("look", "found")],
+    )  # fmt: skip
+
+
 def test_two_people_who_ask_the_same_have_two_interactions() -> None:
     """Equal texts at the same time are told apart by the ids of their tool calls."""
     one, two = bare("same", "1", 0, ids="a"), bare("same", "2", 5, ids="b")

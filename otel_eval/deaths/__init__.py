@@ -12,6 +12,6 @@ from __future__ import annotations
 
 from otel_eval.deaths.caution import Caution, DiedBefore
 from otel_eval.deaths.suspects import DEATHS, Stock, disregard, take_stock
-from otel_eval.deaths.work import Kind
+from otel_eval.deaths.work import Kind, owner_of
 
-__all__ = ["DEATHS", "Caution", "DiedBefore", "Kind", "Stock", "disregard", "take_stock"]
+__all__ = ["DEATHS", "Caution", "DiedBefore", "Kind", "Stock", "disregard", "owner_of", "take_stock"]

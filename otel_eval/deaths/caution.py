@@ -11,11 +11,9 @@ from pathlib import Path
 from otel_eval.clock import Clock
 from otel_eval.deaths.gate import Gate
 from otel_eval.deaths.notes import NO_SLOT, Notes
-from otel_eval.deaths.suspects import DEATHS, KEPT_NS, Suspects
-from otel_eval.deaths.work import Kind, kind_of, work
+from otel_eval.deaths.suspects import ALONE_FROM, DEATHS, KEPT_NS, Suspects
+from otel_eval.deaths.work import Kind, kind_of, owner, work
 
-ALONE_FROM = 2
-"""Deaths from which on it is done alone. One kill from outside is to slow nothing down."""
 APART_S = 5.0
 """A process has to live so long before suspects are done: one that dies sooner died of something else."""
 
@@ -54,6 +52,7 @@ class Caution:
         self._gate = Gate()
         self._begun = asyncio.Event()
         self._calm = False
+        self._owners: set[str] = set()
         if notes is None:
             self.start()
 
@@ -79,9 +78,13 @@ class Caution:
             self._notes.close()
             self._notes = None
 
-    def during(self, kind: Kind, name: str) -> During:
-        """It is under way in the block (``async with``), with nothing beside it where it is suspected; else as :meth:`noted`."""
-        return During(self, work(kind, name))
+    def during(self, kind: Kind, name: str, owner: str = "") -> During:
+        """It is under way in the block (``async with``), with nothing beside it where it is suspected; else as :meth:`noted`.
+
+        Where another one of the same ``owner`` is suspected it is done alone as well, and later: what kills may do so for all
+        of them, and they are not to die, one after the other, before that one had its turn.
+        """
+        return During(self, work(kind, name, owner))
 
     def noted(self, kind: Kind, name: str) -> Noted:
         """It is under way in the block (``with``), and cleared of suspicion where that comes to its end.
@@ -149,15 +152,17 @@ class Caution:
     def _look_again(self) -> None:
         """Whether there is nobody to be cautious of."""
         self._calm = not self._suspects.under_way and not self._suspects.convicted
+        suspected = (text for text, each in self._suspects.under_way.items() if ALONE_FROM <= each.deaths < DEATHS)
+        self._owners = {owner(text) for text in suspected} - {""}
 
     def _deaths(self, text: str) -> int:
         suspect = self._suspects.under_way.get(text)
         return 0 if suspect is None else suspect.deaths
 
-    async def _enter(self, *, alone: bool) -> None:
+    async def _enter(self, *, alone: bool, after_s: float = 0.0) -> None:
         await self._begun.wait()
         if alone and self._clock is not None:
-            await self._clock.sleep_until(self._tried_from)
+            await self._clock.sleep_until(self._tried_from + after_s)
         await self._gate.enter(alone=alone)
 
     def _save(self) -> None:
@@ -198,7 +203,9 @@ class During(AbstractAsyncContextManager[None]):
         if not caution._calm:
             deaths = caution._deaths(self._text)
             if deaths < DEATHS:
-                await caution._enter(alone=deaths >= ALONE_FROM)
+                is_suspect = deaths >= ALONE_FROM
+                alone = is_suspect or owner(self._text) in caution._owners
+                await caution._enter(alone=alone, after_s=0.0 if is_suspect else APART_S)
                 self._gated = True
         self._slot = caution._begin(self._text)
 

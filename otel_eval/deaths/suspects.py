@@ -22,6 +22,8 @@ log = logging.getLogger("otel_eval.deaths")
 FILE = "suspects.json"
 FORMAT = 1
 
+ALONE_FROM = 2
+"""Deaths from which on it is done alone. One kill from outside is to slow nothing down."""
 DEATHS = 3
 """What was under way at so many is not done again."""
 KEPT_NS = 24 * 3600 * 1_000_000_000
@@ -73,16 +75,16 @@ class Suspects:
         except OSError as error:
             log.warning("%s cannot be written: %s", path, error)
 
-    def count(self, left: Iterable[str], now_ns: int) -> tuple[str, ...]:
-        """A death at which these were under way; those that it is one too many for."""
-        found = []
+    def count(self, left: Iterable[str], now_ns: int) -> None:
+        """A death at which these were under way."""
         for text in left:
             suspect = self.under_way.setdefault(text, Suspect(0, now_ns))
             suspect.deaths += 1
             suspect.last_ns = now_ns
-            if suspect.deaths == DEATHS:
-                found.append(text)
-        return tuple(found)
+
+    def at(self, deaths: int, among: Iterable[str]) -> tuple[str, ...]:
+        """Those of them that were under way at exactly so many."""
+        return tuple(text for text in among if self.under_way[text].deaths == deaths)
 
     def forget(self, before_ns: int) -> None:
         """Drop what is older."""
@@ -114,9 +116,10 @@ class Suspects:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stock:
-    """What the last process left under way; ``convicted``: those of it that are not done again, since this death."""
+    """What the last process left under way. Since this death, ``suspected`` are done alone, and ``convicted`` not again."""
 
     under_way: tuple[str, ...] = ()
+    suspected: tuple[str, ...] = ()
     convicted: tuple[str, ...] = ()
 
 
@@ -130,11 +133,11 @@ def take_stock(directory: Path, now_ns: int) -> Stock:
         return Stock()
     suspects = Suspects.load(directory)
     suspects.forget(now_ns - KEPT_NS)
-    convicted = suspects.count(left, now_ns)
+    suspects.count(left, now_ns)
     suspects.save(directory)
     notes.wipe(directory)
     log.warning("under way when the judging process died: %s", _listed(left, suspects))
-    return Stock(under_way=left, convicted=convicted)
+    return Stock(under_way=left, suspected=suspects.at(ALONE_FROM, left), convicted=suspects.at(DEATHS, left))
 
 
 def disregard(directory: Path) -> None:
@@ -146,7 +149,8 @@ def _listed(left: Iterable[str], suspects: Suspects) -> str:
     """The likeliest first."""
     ranked = sorted(left, key=lambda text: -suspects.under_way[text].deaths)
     told = [
-        text.replace(":", " ") + (f" (at {deaths} deaths)" if (deaths := suspects.under_way[text].deaths) > 1 else "")
+        text.partition("-")[0].replace(":", " ")
+        + (f" (at {deaths} deaths)" if (deaths := suspects.under_way[text].deaths) > 1 else "")
         for text in ranked[:_SHOWN]
     ]
     more = len(ranked) - len(told)

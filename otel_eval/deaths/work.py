@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 from enum import StrEnum
+
+from otel_eval.identity import digest
 
 
 class Kind(StrEnum):
@@ -15,9 +18,20 @@ class Kind(StrEnum):
     """A trace is put together."""
 
 
-def work(kind: Kind, name: str) -> str:
-    """``evaluation:<evaluation id>``, ``request:<sequence number>``, ``trace:<trace id>``."""
-    return kind + ":" + name
+def work(kind: Kind, name: str, owner: str = "") -> str:
+    """``evaluation:<evaluation id>-<owner>``, ``request:<sequence number>``, ``trace:<trace id>``."""
+    return kind + ":" + name + ("-" + owner if owner else "")
+
+
+@functools.lru_cache(maxsize=1000)
+def owner_of(evaluator: str, version: str) -> str:
+    """What evaluations of that version of an evaluator have in common, in 12 hex digits."""
+    return digest(evaluator, version)[:12]
+
+
+def owner(text: str) -> str:
+    """Whose it is; empty where it is nobody's."""
+    return text.partition("-")[2]
 
 
 def kind_of(text: str) -> Kind:
@@ -28,7 +42,8 @@ def kind_of(text: str) -> Kind:
 def is_work(text: str) -> bool:
     """Whether that is one, rather than what a torn page left."""
     kind, _, name = text.partition(":")
-    return kind in _KINDS and name.isalnum() and name.isascii()
+    bare = name.replace("-", "", 1)
+    return kind in _KINDS and bare.isalnum() and bare.isascii()
 
 
 _KINDS = frozenset(kind.value for kind in Kind)

@@ -7,7 +7,7 @@ import logging
 from typing import Any
 
 from otel_eval.clock import Clock
-from otel_eval.deaths import Caution, DiedBefore, Kind
+from otel_eval.deaths import Caution, DiedBefore, Kind, owner_of
 from otel_eval.dispatch.bindings import Bindings
 from otel_eval.evaluators.contract import EvaluationContext, Evaluator, run
 from otel_eval.interaction import Interaction
@@ -100,7 +100,8 @@ class Execution:
         if resting is not None:
             return self._clock.now_ns(), Errored(reason=resting, error_type=PROCESS_DIED)
         try:
-            async with self._caution.during(Kind.EVALUATION, waiting.evaluation_id):
+            owner = owner_of(waiting.evaluator, waiting.evaluator_version)
+            async with self._caution.during(Kind.EVALUATION, waiting.evaluation_id, owner):
                 started = self._clock.now_ns()
                 return started, await run(evaluator, interaction, context)
         except DiedBefore as error:

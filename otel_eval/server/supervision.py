@@ -24,7 +24,8 @@ RESTART_S = (1.0, 2.0, 5.0, 15.0)
 MAX_DEATHS = len(RESTART_S) + 1
 """So many in a row are no accident: the server stops."""
 STEADY_S = 60.0
-"""Deaths are in a row where it did not run for so long in between, and none of them told what it died of: that is left out."""
+"""Deaths are in a row where it did not run for so long in between. One that told what it was of begins a new row, since that
+is left out; one after which something is suspected that was not makes the row no longer."""
 TELL_EVERY_S = 1.0
 """What was counted is handed over so often."""
 
@@ -144,8 +145,10 @@ class JudgingProcess:
             if self._cut_short:
                 return
             stock = await asyncio.to_thread(take_stock, directory, self._clock.now_ns())
-            is_first = self._clock.monotonic() - began >= STEADY_S or stock.convicted
-            deaths = 1 if is_first else deaths + 1
+            if self._clock.monotonic() - began >= STEADY_S or stock.convicted:
+                deaths = 1
+            else:
+                deaths = max(1, deaths if stock.suspected else deaths + 1)
             if deaths >= MAX_DEATHS:
                 raise StageDied(f"the judging process {reason}, {deaths} times in a row")
             delay = RESTART_S[deaths - 1]

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from otel_eval.deaths import DEATHS, Caution, DiedBefore, Kind
-from otel_eval.deaths.caution import ALONE_FROM, APART_S, MOST_CONVICTED, REST_S
+from otel_eval.deaths import DEATHS, Caution, DiedBefore, Kind, owner_of
+from otel_eval.deaths.caution import APART_S, MOST_CONVICTED, REST_S
 from otel_eval.deaths.notes import left
-from otel_eval.deaths.suspects import FILE, Suspect, Suspects
+from otel_eval.deaths.suspects import ALONE_FROM, FILE, Suspect, Suspects
 from otel_eval.testing.clock import ManualClock
 
 
@@ -95,6 +95,31 @@ async def test_after_two_it_is_done_alone_by_a_process_that_lives(tmp_path: Path
     await asyncio.gather(*tasks)
     assert seen["suspect"] == ("evaluation:suspect",)
     assert suspected(tmp_path) == set()
+
+
+async def test_what_has_the_same_owner_as_a_suspect_is_done_alone_too(tmp_path: Path) -> None:
+    """An evaluator may kill each time: its others are not to die before the suspect had its turn; the rest goes on."""
+    clock = ManualClock()
+    suspect = f"evaluation:a-{owner_of('mine', '1')}"
+    Suspects(under_way={suspect: Suspect(ALONE_FROM, clock.now_ns())}).save(tmp_path)
+    caution = started(Caution.begin(tmp_path, at_once=4, clock=clock))
+    done: list[str] = []
+
+    async def do(name: str, evaluator: str) -> None:
+        async with caution.during(Kind.EVALUATION, name, owner_of(evaluator, "1")):
+            done.append(name)
+
+    tasks = [asyncio.create_task(do(*each)) for each in (("a", "mine"), ("b", "mine"), ("c", "yours"))]
+    await clock.run_for(APART_S - 1)
+    assert done == ["c"]
+    await clock.run_for(1)
+    assert done == ["c", "a"]
+    await clock.run_for(APART_S)
+    assert done == ["c", "a", "b"]
+    tasks.append(asyncio.create_task(do("d", "mine")))
+    await clock.run_for(0)
+    assert done[3:] == ["d"], "it was cleared"
+    await asyncio.gather(*tasks)
 
 
 async def test_after_three_it_is_not_done(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ def test_what_was_under_way_at_three_deaths_is_convicted_once(tmp_path: Path) ->
     died(tmp_path, "request:1", "request:2")
     assert take_stock(tmp_path, 1) == Stock(under_way=("request:1", "request:2"))
     died(tmp_path, "request:1")
-    assert take_stock(tmp_path, 2).convicted == ()
+    assert take_stock(tmp_path, 2) == Stock(under_way=("request:1",), suspected=("request:1",))
     died(tmp_path, "request:1", "request:3")
     assert take_stock(tmp_path, 3).convicted == ("request:1",)
     died(tmp_path, "request:1")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from otel_eval.deaths import DEATHS, Caution
+from otel_eval.deaths import DEATHS, Caution, owner_of
 from otel_eval.deaths.caution import APART_S, MOST_CONVICTED
 from otel_eval.deaths.suspects import Suspect, Suspects
 from otel_eval.identity import evaluation_id
@@ -27,9 +27,8 @@ def traffic(count: int) -> list[Interaction]:
 def after(directory: Path, pipeline: Pipeline, deaths: dict[tuple[str, str], int]) -> Caution:
     """Of a process that begins after so many deaths, by evaluator and Interaction."""
     under_way = {
-        f"evaluation:{evaluation_id(interaction_id=name, evaluator=evaluator, evaluator_version='1')}": Suspect(
-            count, pipeline.clock.now_ns()
-        )
+        f"evaluation:{evaluation_id(interaction_id=name, evaluator=evaluator, evaluator_version='1')}"
+        f"-{owner_of(evaluator, '1')}": Suspect(count, pipeline.clock.now_ns())
         for (evaluator, name), count in deaths.items()
     }
     Suspects(under_way=under_way).save(directory)
@@ -77,7 +76,7 @@ async def test_the_deadly_one_ends_as_an_error_and_is_not_called(
 
 
 async def test_suspects_run_by_themselves_and_clear_themselves(pipeline: Pipeline, tmp_path: Path) -> None:
-    """Two of four were under way at two deaths: each runs alone, when the process has lived a while; all four are judged."""
+    """Two of four were under way at two deaths: all of that evaluator run alone, when the process has lived a while, and are judged."""
     interactions = traffic(4)
     under_way: list[int] = []
     judge = Asking(pipeline.clock)
@@ -92,12 +91,14 @@ async def test_suspects_run_by_themselves_and_clear_themselves(pipeline: Pipelin
     caution = after(tmp_path, pipeline, suspected)
     async with pipeline.running({"j": (JUDGED, judge)}, caution=caution) as dispatcher:
         await dispatcher.accept([arrived(each) for each in interactions])
+        await pipeline.clock.run_for(APART_S / 2)
+        assert judge.calls == []
+        await pipeline.clock.run_for(APART_S / 2)
         await pipeline.ended(2)
-        assert sorted(judge.calls) == [each.id for each in interactions[2:]]
-        under_way.clear()
+        assert sorted(judge.calls) == [each.id for each in interactions[:2]]
         await pipeline.clock.run_for(APART_S)
         records = await pipeline.ended(4)
-    assert under_way == [1, 1]
+    assert under_way == [1, 1, 1, 1]
     assert by_outcome(records) == {"j passed": [each.id for each in interactions]}
     assert Suspects.load(tmp_path).under_way == {}
 

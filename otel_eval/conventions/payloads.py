@@ -185,6 +185,8 @@ def _output_of(value: Any, raw: Any, structured: bool, depth: int) -> Payload:
     for key in _MESSAGE_LISTS:
         if isinstance(value.get(key), list) and (messages := read_messages(value[key], "assistant")):
             return Payload(messages=messages)
+    if isinstance(value.get("tool_calls"), list) and len(value) == 1:  # a model's request: LiteLLM's, for Arize
+        return Payload(messages=read_messages([{"role": "assistant", **value}], "assistant") or None)
     content = value.get("content")
     if is_object(content) and "parts" in content:  # an ADK event
         return Payload(messages=read_messages(content, "assistant") or None)

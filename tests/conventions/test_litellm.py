@@ -21,6 +21,8 @@ SECOND = {"litellm.call_id": "l1", "litellm.call_type": "acompletion"}
 PHOENIX = {"openinference.span.kind": "LLM", "llm.model_name": "m", "llm.response.id": "r1"}
 LANGFUSE = {"langfuse.observation.type": "generation"}
 
+CALLS = {"output.value": json.dumps({"tool_calls": [{"id": "c1", "function": {"name": "refund", "arguments": "{}"}}]})}
+
 
 def called(name: str, **attributes: Any) -> Span:
     """A span in LiteLLM's scope."""
@@ -64,12 +66,49 @@ def test_a_call_written_by_two_callbacks_is_one() -> None:
     assert (found.asked, found.reply, len(found.model_calls)) == ("Where is it?", "Here.", 1)
 
 
-def test_what_its_callback_writes_over_an_agents_span_leaves_it_the_agents() -> None:
-    """LiteLLM writes onto the span that it finds: the operation is then its call type, the agent's name stays."""
-    over = {"gen_ai.operation.name": "acompletion", "gen_ai.agent.name": "shop", "litellm.call_id": "l1"}
-    found = facts_of(span("invoke_agent shop", attributes=over))
+@pytest.mark.parametrize(
+    "over",
+    [
+        {"gen_ai.operation.name": "acompletion", "litellm.call_id": "l1"},
+        {"gen_ai.operation.name": "invoke_agent", "litellm.trace_id": "t1", **PHOENIX, **LANGFUSE, **CALLS},
+    ],
+    ids=["otel", "langfuse_otel"],
+)
+def test_an_agents_span_that_its_callback_writes_over_stays_the_agents(over: dict[str, Any]) -> None:
+    """LiteLLM writes onto the span that it finds; the name and the agent's stay."""
+    found = facts_of(span("invoke_agent shop", attributes=over | {"gen_ai.agent.name": "shop"}))
     assert found is not None
-    assert (found.kind, found.agent) == (Kind.AGENT, "shop")
+    assert (found.kind, found.agent, found.reply) == (Kind.AGENT, "shop", None)
+
+
+def raw(parent: Span, asked: Any, at: int = 0, **parts: Any) -> Span:
+    """The provider's own request and response, as Python writes them, some nanoseconds after its parent's start."""
+    told = {f"llm.openai.{key}": str(value) for key, value in ({"messages": asked} | parts).items()}
+    started = parent.started_ns + at
+    return span("raw_gen_ai_request", parent=parent, scope=Scope("litellm"), attributes=told, started_ns=started)
+
+
+def test_calls_that_stand_in_raw_requests_alone() -> None:
+    """Below a program's span, the first callback writes nothing else of the call that answers."""
+    agent = span("invoke_agent shop", attributes={"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "shop"})
+    question = {"role": "user", "content": "Refund order 81"}
+    call = {"id": "c1", "type": "function", "function": {"name": "get_order", "arguments": '{"id": 81}'}}
+    asks = {"role": "assistant", "content": None, "tool_calls": [call]}
+    given = {"role": "tool", "tool_call_id": "c1", "content": "paid"}
+    used = {"usage": {"prompt_tokens": 10, "completion_tokens": 3}}
+    first = raw(agent, [question], id="r1", choices=[{"index": 0, "message": asks}], **used)
+    said = [{"index": 0, "message": {"role": "assistant", "content": "Done."}}]
+    second = raw(agent, [question, asks, given], at=9, id="r2", choices=said, **used)
+    (found,) = assemble([agent, first, second])
+    assert (found.agent, found.asked, found.reply, found.usage.input_tokens) == ("shop", "Refund order 81", "Done.", 20)
+    assert [(made.name, made.arguments, made.result) for made in found.tool_calls] == [
+        ("get_order", {"id": 81}, "paid")
+    ]
+
+
+def test_a_raw_request_without_an_answer_says_nothing() -> None:
+    """Of a stream there is none."""
+    assert facts_of(raw(span("x"), [{"role": "user", "content": "hi"}], stream=True)) is None
 
 
 def test_a_guardrails_span_is_no_agents_work() -> None:

@@ -15,6 +15,7 @@ import typer
 from otel_eval.assemble.assembler import assemble
 from otel_eval.cli.evaluations import write
 from otel_eval.cli.failing import fail
+from otel_eval.cli.interactions import recorded
 from otel_eval.cli.stored import Format, FormatOption, configuration
 from otel_eval.config import Config, ConfigError
 from otel_eval.dispatch.bindings import Decision, Reason
@@ -23,7 +24,7 @@ from otel_eval.experiment.plan import Configured
 from otel_eval.experiment.progress import bar
 from otel_eval.interaction import Interaction
 from otel_eval.loop_guard import LoopGuard
-from otel_eval.receive.files import UnreadableRecording, read_path
+from otel_eval.receive.files import UnreadableRecording
 from otel_eval.record import EvaluationRecord
 
 
@@ -124,7 +125,7 @@ def offline_records(
 def _interactions(paths: Iterable[Path], guard: LoopGuard | None, keep: Collection[str]) -> Iterator[Interaction]:
     """Those of the recordings, without what our own judges did: it is known by the storage directory's key."""
     for path in paths:
-        recording = read_path(path)
+        recording = recorded(path)
         if not recording.spans and not recording.logs and _is_foreign(path):
             raise UnreadableRecording(f"{path}: no OTLP request of traces, logs or metrics")
         for interaction in assemble(recording.spans, recording.logs, keep):

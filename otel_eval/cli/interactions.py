@@ -15,7 +15,7 @@ import typer
 from otel_eval.assemble.assembler import assemble
 from otel_eval.interaction import Interaction
 from otel_eval.interaction_json import to_json
-from otel_eval.receive.files import UnreadableRecording, read_path
+from otel_eval.receive.files import Recording, UnreadableRecording, read_path
 
 if TYPE_CHECKING:
     from otel_eval.config import Config
@@ -97,9 +97,17 @@ def _shown(
     yield from kept
 
 
+def recorded(path: Path) -> Recording:
+    """What the path holds; what of it could not be read is told on standard error. Raises UnreadableRecording."""
+    recording = read_path(path)
+    for warning in recording.warnings:
+        typer.echo(f"otel-eval: {warning}", err=True)
+    return recording
+
+
 def _read(paths: Iterable[Path], keep: Collection[str] = ()) -> Iterator[tuple[Path, Interaction]]:
     for path in paths:
-        recording = read_path(path)
+        recording = recorded(path)
         for interaction in assemble(recording.spans, recording.logs, keep):
             yield path, interaction
 

@@ -46,8 +46,13 @@ def test_the_signal_is_known_by_name_or_content(tmp_path: Path, name: str) -> No
         ("a.pb", b"\xff\xff\xff", "a.pb"),
         ("a-traces.pb", b"\xff\xff\xff", "a-traces.pb"),
         ("a.json", b"{", "a.json"),
-        ("a.jsonl", b'{}\n{"resourceSpans": []}\n{', "line 3"),
+        ("a.jsonl", b'{}\n{"resourceSpans": []}\n{\n', "line 3"),
+        ("a.json", b'{}\n{"resourceSpans": []}\n{\n{}', "line 3"),
+        ("a.jsonl", b"{", "line 1"),
+        ("a.jsonl", b'{"resourceSpans": [\n{', "line 1"),
         ("a.txt", b"", ".txt"),
+        ("a.txt", b"hello", ".txt"),
+        ("a.jsonl.gz", b"\x1f\x8b", ".gz"),
     ],
 )
 def test_an_unreadable_file_is_named(tmp_path: Path, name: str, content: bytes, told: str) -> None:
@@ -56,6 +61,32 @@ def test_an_unreadable_file_is_named(tmp_path: Path, name: str, content: bytes, 
     with pytest.raises(UnreadableRecording, match=told.replace(".", r"\.")) as error:
         read_path(tmp_path / name)
     assert name in str(error.value)
+
+
+@pytest.mark.parametrize("name", ["a.json", "a.jsonl", "a.log", "traces"])
+@pytest.mark.parametrize("indent", [None, 2])
+@pytest.mark.parametrize("names", ["b", "bcd"])
+def test_requests_are_read_line_by_line_or_whole_under_any_name(
+    tmp_path: Path, name: str, indent: int | None, names: str
+) -> None:
+    """As the collector's file exporter writes them, whatever its ``path`` is; one request may go over several lines."""
+    many = len(names) > 1
+    texts = [json.dumps(json_request(each), indent=None if many else indent) for each in names]
+    (tmp_path / name).write_text("\n" + "\n".join(texts) + "\n")
+    recording = read_path(tmp_path / name)
+    assert [span.name for span in recording.spans] == list(names)
+    assert recording.warnings == []
+
+
+@pytest.mark.parametrize("cut", [b"{", b'{"resourceSpans": [{"scopeSpans": [{"spans": [{"name": "\xc3', b"  {"])
+@pytest.mark.parametrize("name", ["a.json", "a.jsonl"])
+def test_a_last_line_that_is_still_being_written_is_left_out_and_told(tmp_path: Path, name: str, cut: bytes) -> None:
+    """What was written whole is read; the folder's other files, too."""
+    (tmp_path / name).write_bytes(json.dumps(json_request("a")).encode() + b"\n\n" + cut)
+    (tmp_path / "b.json").write_text(json.dumps(json_request("b")))
+    recording = read_path(tmp_path)
+    assert [span.name for span in recording.spans] == ["a", "b"]
+    assert recording.warnings == [f"{tmp_path / name}: line 3, the last one, is cut and left out"]
 
 
 def test_a_path_that_is_not_there_is_named(tmp_path: Path) -> None:

@@ -49,10 +49,18 @@ SESSION_NAMES = (
     "microsoft.session.id",
     "genkit:sessionId",
     "mirascope.ops.session.id",
+    "confident.trace.thread_id",
     "group_id",
     *_names(_KEYS),
 )
-USER_NAMES = ("user.id", "enduser.id", "langfuse.user.id", "gen_ai.user.id", *_names(_USER_KEYS))
+USER_NAMES = (
+    "user.id",
+    "enduser.id",
+    "langfuse.user.id",
+    "gen_ai.user.id",
+    "confident.trace.user_id",
+    *_names(_USER_KEYS),
+)
 _SESSION_RANK = {name: rank for rank, name in enumerate(SESSION_NAMES)}
 _USER_RANK = {name: rank for rank, name in enumerate(USER_NAMES)}
 _METADATA = ("metadata", "langfuse.trace.metadata", "traceloop.association.properties")

@@ -1,4 +1,4 @@
-"""Spans of SDKs that record what functions took and gave: LangWatch, Judgment Labs, HoneyHive."""
+"""Spans of SDKs that record what functions took and gave: LangWatch, Judgment Labs, HoneyHive, DeepEval."""
 
 from __future__ import annotations
 
@@ -49,6 +49,15 @@ def honeyhive(kind: str, name: str, taken: Any, given: Any, **fields: Any) -> Sp
     return span(name, attributes=attributes, **fields)
 
 
+def confident(kind: str, name: str, taken: Any, given: Any, **fields: Any) -> Span:
+    """A span with DeepEval's attributes, as a program writes them; a text stands as it is."""
+    attributes = {"confident.span.type": kind, f"confident.{kind}.name": name, **fields.pop("extra", {})}
+    for key, value in (("confident.span.input", taken), ("confident.span.output", given)):
+        if value is not None:
+            attributes[key] = value if isinstance(value, str) else json.dumps(value)
+    return span("work", attributes=attributes, **fields)
+
+
 @pytest.mark.parametrize(
     ("make", "agent_kind", "frame_kind", "session", "agent"),
     [
@@ -56,8 +65,9 @@ def honeyhive(kind: str, name: str, taken: Any, given: Any, **fields: Any) -> Sp
         (langwatch, "agent", "workflow", {"langwatch.thread.id": "s1"}, "shop"),
         (judgeval, "agent", "function", {"judgment.session_id": "s1"}, "shop"),
         (honeyhive, "chain", "chain", {"honeyhive.session_id": "s1"}, "handle"),
+        (confident, "agent", "custom", {"confident.trace.thread_id": "s1"}, "shop"),
     ],
-    ids=["langwatch", "langwatch workflow", "judgeval", "honeyhive"],
+    ids=["langwatch", "langwatch workflow", "judgeval", "honeyhive", "confident"],
 )
 def test_a_turn_of_observed_functions(
     make: Any, agent_kind: str, frame_kind: str, session: dict[str, str], agent: str
@@ -87,7 +97,7 @@ def test_a_turn_of_observed_functions(
     assert len(found.model_calls) == 1
 
 
-@pytest.mark.parametrize("make", [langwatch, judgeval, honeyhive])
+@pytest.mark.parametrize("make", [langwatch, judgeval, honeyhive, confident])
 def test_a_tool_that_raised(make: Any) -> None:
     """It has an error and no result."""
     tool = make("tool", "get_order", {"id": 81}, None, status="error", status_message="down")
@@ -123,6 +133,15 @@ def test_judgments_spans_are_sent_before_they_end() -> None:
     (found,) = assemble([early, model, whole])
     assert (found.agent, found.asked, found.reply, found.model) == ("shop", ASKED, "Done.", "m")
     assert found.usage == Usage(input_tokens=25, output_tokens=7, cache_read_tokens=5)
+
+
+def test_deepevals_marks_on_anothers_span() -> None:
+    """The span is read as the other's, with the thread and the user of the trace from here."""
+    told = {"confident.span.type": "agent", "confident.trace.thread_id": "s1", "confident.trace.user_id": "u1"}
+    named = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "shop"}
+    facts = facts_of(span("invoke_agent shop", attributes=told | named))
+    assert facts is not None
+    assert (facts.conventions, facts.agent, facts.session, facts.user_id) == (("genai",), "shop", "s1", "u1")
 
 
 def test_langwatchs_own_span_of_a_model() -> None:

@@ -19,8 +19,8 @@ from otel_eval.conventions.values import first_text, text
 from otel_eval.interaction import GapKind, JsonValue, Message, TextPart
 from otel_eval.signals import LogRecord, Span
 
-SCOPE = "codex"
-"""Of spans it is the program's (``codex_exec``, ``codex_cli_rs``), of records ``codex_otel.log_only``."""
+SCOPES = ("codex", "Codex ")
+"""Of spans it is the program's (``codex_exec``, ``codex-app-server``, ``Codex Desktop``), of records ``codex_otel.log_only``."""
 NAME = "codex"
 SETTING = "[otel] log_user_prompt = true, exporter and trace_exporter = { otlp-http = … } in Codex's config.toml"
 
@@ -45,7 +45,7 @@ _FRAME = re.compile(r"\AWall time: [\d.]+ seconds\nOutput:\n")
 
 def read(span: Span) -> Facts | None:
     """What the span says; None for spans of other programs. Most of Codex's are the inside of one of these."""
-    if not span.scope.name.startswith(SCOPE):
+    if not span.scope.name.startswith(SCOPES):
         return None
     attributes = span.attributes
     if span.name == "session_task.turn" or f"{_TURN}input_tokens" in attributes:
@@ -82,7 +82,7 @@ def _dispatch(span: Span) -> Facts:
 
 def read_log(record: LogRecord) -> Facts | None:
     """What a record of Codex's says of the turn or of the tool call within which it was written."""
-    if not record.scope.name.startswith(SCOPE):
+    if not record.scope.name.startswith(SCOPES):
         return None
     attributes = record.attributes
     match attributes.get("event.name"):  # the record's own is a place in the source
@@ -131,4 +131,4 @@ def _output(content: Content) -> JsonValue | Missing:
     return result_value(_FRAME.sub("", raw) if text(attributes.get("mcp_server")) is not None else raw)
 
 
-CONVENTION = Convention(name="codex", read=read, scopes=(SCOPE,), read_log=read_log)
+CONVENTION = Convention(name="codex", read=read, scopes=SCOPES, read_log=read_log)

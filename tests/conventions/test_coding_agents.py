@@ -107,6 +107,14 @@ def test_prompts_that_codex_leaves_out() -> None:
     assert any("log_user_prompt" in (gap.setting or "") for gap in call.gaps)
 
 
+@pytest.mark.parametrize("scope", ["codex_exec", "codex-app-server", "Codex Desktop"])
+def test_the_programs_of_codex(scope: str) -> None:
+    """The scope is the name of the program that runs it."""
+    found = facts_of(span("session_task.turn", scope=Scope(scope), attributes={"model": "gpt-5"}))
+    assert found is not None
+    assert (found.kind, found.weak_agent) == (Kind.AGENT, "codex")
+
+
 def test_the_inside_of_codex_is_ordinary() -> None:
     """Most spans are functions of the program; those of others in the same scope's words are not read at all."""
     assert facts_of(span("mcp.tools.call", scope=CODEX, attributes={"tool.name": "get_order"})) is None

@@ -81,23 +81,16 @@ class Experiment:
         try:
             asyncio.get_running_loop()
         except RuntimeError:
-            return asyncio.run(self._run_alone())
+            return asyncio.run(self.run_async())
         raise EventLoopRunning("an event loop runs here already: await experiment.run_async() instead of calling run()")
-
-    async def _run_alone(self) -> Report:
-        """On a loop that ends with it, and with it the connections that judges opened there."""
-        from otel_eval.judges import close_judges_of_this_loop
-
-        try:
-            return await self.run_async()
-        finally:
-            await close_judges_of_this_loop()
 
     async def run_async(self) -> Report:
         """Run it to the end. What an agent or an evaluator raises is in the report; cancellation passes."""
         from otel_eval.experiment.runner import Run  # with the assembler: not needed to say what an experiment is
+        from otel_eval.judges import using_judges_of_this_loop
 
-        attempts = await Run(self).attempts()
+        async with using_judges_of_this_loop():
+            attempts = await Run(self).attempts()
         return Report(name=self.name, attempts=attempts, gate=decided(self.gate, attempts))
 
 

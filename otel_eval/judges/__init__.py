@@ -18,7 +18,7 @@ from otel_eval.judges.judge import Judge
 from otel_eval.judges.model_judge import ModelJudge
 from otel_eval.judges.prices import price_known
 from otel_eval.judges.prompts import DEFAULT_SYSTEM_MESSAGE, REPLY_FORMAT
-from otel_eval.judges.registry import Judges, LoopJudges, close_judges_of_this_loop
+from otel_eval.judges.registry import Judges, LoopJudges, close_judges_of_this_loop, using_judges_of_this_loop
 from otel_eval.judges.rendering import default_user_message
 from otel_eval.judges.settings import JudgeModelSettings, Prices
 
@@ -50,4 +50,5 @@ __all__ = [
     "completing",
     "default_user_message",
     "price_known",
+    "using_judges_of_this_loop",
 ]

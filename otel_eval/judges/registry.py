@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import replace
 from typing import TypeVar
 
@@ -268,6 +269,20 @@ async def close_judges_of_this_loop() -> None:
         await judges.aclose()
 
 
+@contextlib.asynccontextmanager
+async def using_judges_of_this_loop() -> AsyncIterator[None]:
+    """Close those connections at the end of the block; where blocks overlap, at the end of the last."""
+    loop = asyncio.get_running_loop()
+    _users[loop] = _users.get(loop, 0) + 1
+    try:
+        yield
+    finally:
+        _users[loop] -= 1
+        if _users[loop] == 0:
+            await close_judges_of_this_loop()
+
+
+_users: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, int] = weakref.WeakKeyDictionary()
 _by_loop: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, dict[LoopJudges, Judges]] = weakref.WeakKeyDictionary()
 _UNCONFIGURED = LoopJudges(Judges)
 

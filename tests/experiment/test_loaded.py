@@ -11,7 +11,7 @@ from otel_eval.evaluators.contract import EvaluationContext
 from otel_eval.evaluators.custom import evaluator
 from otel_eval.experiment.cases import EvalCase
 from otel_eval.experiment.experiment import Experiment
-from otel_eval.judges import Judges, LoopJudges, completing
+from otel_eval.judges import Judges, LoopJudges, completing, using_judges_of_this_loop
 from otel_eval.outcome import Cause, Passed
 from otel_eval.testing.interactions import interaction
 from otel_eval.testing.models import fixed, label, verdict
@@ -148,3 +148,28 @@ def test_a_completion_function_still_comes_before_the_files_models(tmp_path, kep
     else:
         with completing(fixed(0.7)):
             assert by_hand(polite).score == 0.7
+
+
+async def test_judges_are_let_go_of_with_the_last_run_that_asks_them():
+    """Two at the same time share them; a loop that goes on opens new ones for the next."""
+    judges = LoopJudges(Judges)
+    async with using_judges_of_this_loop():
+        first = judges.of_this_loop()
+        async with using_judges_of_this_loop():
+            assert judges.of_this_loop() is first
+        assert judges.of_this_loop() is first
+    assert judges.of_this_loop() is not first
+
+
+async def test_an_experiment_on_a_loop_that_goes_on_leaves_no_connection_open(tmp_path):
+    """As one with a configuration does; what a judge opened is closed with the experiment."""
+    with ScriptedModel(verdict(0.9, "kind")) as model:
+        evaluators = loaded(tmp_path, f"""
+judge_models: {{default: {{model: openai/scripted, api_base: "{model.base_url}", api_key: none}}}}
+evaluators: {{kind: {{judge: {{criterion: it is kind}}}}}}
+""")  # fmt: skip
+        shop = Shop()
+        cases = [EvalCase("order", "Where is o_9?")]
+        experiment = Experiment(cases=cases, agent=shop, evaluators=evaluators, telemetry=shop.telemetry)
+        reports = [await experiment.run_async(), await experiment.run_async()]
+    assert all(report.passed for report in reports), [report.results[0].describe() for report in reports]

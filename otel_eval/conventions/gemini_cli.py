@@ -1,6 +1,6 @@
 """Gemini CLI's traces: a user's prompt, model calls and scheduled tool calls with Gemini's own objects as messages.
 
-A tool's request and response objects stand in ``gen_ai.input.messages`` and ``gen_ai.output.messages``. Since 0.40 spans hold
+A tool's request and response objects stand in ``gen_ai.input.messages`` and ``gen_ai.output.messages``. In 0.61 spans hold
 content with ``telemetry.traces`` alone, each span is a trace of its own where no user types, and what the model was sent
 stands in log records, too (``gemini_cli.api_request``); what it answered, in records that name no span.
 Source: gemini-cli 0.30 (``packages/core/src/telemetry/trace.ts``) and 0.61.0.
@@ -119,7 +119,7 @@ def _result(parts: Any) -> JsonValue | Missing:
 
 
 def _trusted(result: JsonValue) -> JsonValue:
-    """Without the tags that the CLI puts around what the tools of MCP servers give (0.40)."""
+    """Without the tags that the CLI puts around what the tools of MCP servers give (0.61)."""
     said = result.get("output") if is_object(result) and len(result) == 1 else result
     if isinstance(said, str) and said.startswith(_OPENING) and said.endswith(_CLOSING):
         return result_value(said[len(_OPENING) : -len(_CLOSING)])

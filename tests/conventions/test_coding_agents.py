@@ -202,7 +202,7 @@ def test_what_gemini_cli_streams_is_one_message() -> None:
     ],
 )
 def test_what_a_tool_of_gemini_cli_gave(response: Any, result: Any, error: str | None) -> None:
-    """The answer stands beside the request since 0.40; one that is an error alone is a failure."""
+    """The answer stands beside the request in 0.61; one that is an error alone is a failure."""
     answer = {"callId": "c1", "responseParts": [{"functionResponse": {"name": "get_order", "response": response}}]}
     told = {"status": "success", "request": {"callId": "c1", "name": "get_order", "args": {}}, "response": answer}
     facts = facts_of(span("tool_call", scope=GEMINI, attributes={

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import atexit
 import contextlib
 import os
+import signal
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -79,6 +81,23 @@ async def _serve(config: Config, setup: Setup) -> None:
             )
         await stopping.wait()
     say("stopped; what was accepted is kept", sys.stderr)
+    _end_at_a_signal(loop)
+
+
+def _end_at_a_signal(loop: asyncio.AbstractEventLoop) -> None:
+    """All is done and kept: whoever tells it to stop once more need not wait for the interpreter, and it did not fail."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, STOP_SIGNALS)
+    for number in STOP_SIGNALS:
+        loop.remove_signal_handler(number)
+        signal.signal(number, lambda *_: os._exit(0))
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, STOP_SIGNALS)
+    atexit.register(_ignore_signals)
+
+
+def _ignore_signals() -> None:
+    """The last that the interpreter does with handlers is to give signals their default, which would become the status."""
+    for number in STOP_SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
 
 
 def _started(config: Config, setup: Setup, stopping: Stopping) -> contextlib.AbstractAsyncContextManager[Serving]:

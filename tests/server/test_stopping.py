@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
+import signal
 import sqlite3
 import stat
 import sys
@@ -38,6 +40,20 @@ async def test_sigterm_amid_a_flood_loses_nothing(tmp_path: Path, stop_at: int) 
         records = await ended(tmp_path / "data" / "ledger.db", acknowledged, evaluators=2)
     assert len(acknowledged) >= stop_at
     assert set(records.values()) == {1}
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+async def test_whoever_never_stops_telling_it_to_stop_gets_status_0(tmp_path: Path, processes: int) -> None:
+    """Signals come until the very end, when nobody takes them any more: they do not become its status."""
+    config = write_config(tmp_path, server={"processes": processes})
+    async with serving(config) as server:
+        async with asyncio.timeout(60):
+            while server.process.returncode is None:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(server.process.pid, signal.SIGTERM)  # Popen's own would take the status away from asyncio
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(server.process.wait(), 0.002)
+        assert server.process.returncode == 0
 
 
 async def test_away_from_a_terminal_it_prints_two_lines_at_most(tmp_path: Path) -> None:

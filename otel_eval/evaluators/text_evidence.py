@@ -45,7 +45,7 @@ class TextEvidence:
 
     def redacted(self, kind: str) -> bool:
         """Whether a redaction marker of that kind stands in the text: something of the kind was there."""
-        return _may_have_marker(self.text) and kind in markers.kinds(self.text)
+        return kind in markers.kinds(self.text)
 
     def _known(self) -> Iterator[str]:
         position = 0
@@ -81,7 +81,7 @@ def of_gap(text: str, gap: Gap, name: str) -> TextEvidence:
 
 def evidence_of(text: str, lacking: Inconclusive | None = None, *, cut: bool = False) -> TextEvidence:
     """A text whose only holes are its redaction markers and, where it was cut, whatever follows its end."""
-    holes: tuple[tuple[float, float], ...] = markers.spans(text) if _may_have_marker(text) else ()
+    holes: tuple[tuple[float, float], ...] = markers.spans(text)
     if holes and lacking is None:
         lacking = Inconclusive(reason="redacted in part", cause=Cause.REDACTED)
     if cut:
@@ -101,9 +101,4 @@ def _no_reply(interaction: Interaction, gap: Gap | None) -> Inconclusive:
 
 
 def _names_marker(sought: str) -> bool:
-    return bool(_may_have_marker(sought) and markers.spans(sought))
-
-
-def _may_have_marker(text: str) -> bool:
-    """Cheap and never wrong when it says no: every marker has one of these."""
-    return "[" in text or "<" in text or "{" in text or "__" in text
+    return bool(markers.spans(sought))

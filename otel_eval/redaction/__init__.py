@@ -10,7 +10,7 @@
 | `headers`, `addresses` | credentials and cookies; what stands before a host and in parameters |
 | `numbers` | payment cards and IBANs |
 | `hidden` | secrets behind escapes, over lines, in base64 and in hex |
-| `markers` | what stands where something was redacted, ours and other tools' |
+| `markers`, `masks` | what stands where something was redacted, ours and other tools'; runs of asterisks |
 """
 
 from otel_eval.redaction.markers import EMAIL, PAYMENT_CARD, PHONE, marker

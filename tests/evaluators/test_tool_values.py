@@ -67,6 +67,9 @@ async def test_arguments_are_compared_by_value(
         (with_arguments({"orderId": "o_43", "card": "x"}, gap=GapKind.REDACTED), "PASS"),
         (with_arguments({"orderId": "[REDACTED]"}, gap=GapKind.REDACTED), "INCONCLUSIVE"),
         (with_arguments({"orderId": "[REDACTED:order]"}), "INCONCLUSIVE"),
+        (with_arguments({"orderId": "****"}), "INCONCLUSIVE"),
+        (with_arguments({"orderId": ["***REDACTED***"]}), "INCONCLUSIVE"),
+        (with_arguments({"orderId": "**o_42**"}), "FAIL"),
         (with_arguments({"orderId": "o_43"}, gap=GapKind.INCOMPLETE), "INCONCLUSIVE"),
         (interaction(tool_calls=["other"], gaps=(Gap(field="tool_calls", kind=GapKind.DROPPED),)), "INCONCLUSIVE"),
         (interaction(tool_calls=[tool_call("getOrder", {"orderId": "o_4"})],
@@ -120,6 +123,7 @@ async def test_results_are_searched(text: str, results: list[Any], said: str, co
         (with_results(None, gap=GapKind.NOT_CAPTURED), "INCONCLUSIVE"),
         (with_results("it was [REDACTED]"), "INCONCLUSIVE"),
         (with_results("[REDACTED:paid]"), "INCONCLUSIVE"),
+        (with_results({"by": "****"}), "INCONCLUSIVE"),
         (with_results("paid by [REDACTED:email]"), "PASS"),
     ],
 )

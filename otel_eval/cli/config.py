@@ -9,9 +9,11 @@ from typing import Annotated
 
 import typer
 
-from otel_eval.config import Config, ConfigError, build_evaluators, load, missing_judge_models
+from otel_eval.config import Config, ConfigError
 from otel_eval.config.load import DEFAULT_FILE
 from otel_eval.config.reference import schema as json_schema
+from otel_eval.config.starting import load_to_start
+from otel_eval.emit.settings import ExporterSettings, targets
 
 USAGE_ERROR = 2
 
@@ -35,15 +37,16 @@ def check(
     imports: Annotated[
         bool, typer.Option("--imports/--no-imports", help="Import what `use:` names, as a start would.")
     ] = True,
+    files: Annotated[
+        bool, typer.Option("--files/--no-files", help="Look for the files that `*_file` keys name, as a start would.")
+    ] = True,
 ) -> None:
-    """Say every mistake in a configuration. Exit status 0: none, 2: some."""
+    """Say every mistake that would keep a server from starting, of the configuration and of this machine's environment.
+
+    Exit status 0: none, 2: some.
+    """
     try:
-        loaded = load(config)
-        missing = missing_judge_models(loaded)
-        if missing:
-            raise ConfigError(missing)
-        if imports:
-            build_evaluators(loaded)
+        loaded = load_to_start(config, imports=imports, files=files)
     except ConfigError as error:
         for mistake in error.mistakes:
             typer.echo(str(mistake), err=True)
@@ -64,5 +67,16 @@ def _summary(config: Config, path: Path | None) -> str:
     name = str(path) if path is not None else DEFAULT_FILE if os.path.exists(DEFAULT_FILE) else "no file: the defaults"
     on = [entry for entry in config.evaluators.values() if entry.enabled]
     bound = sum(bool(entry.agents or entry.agent_roles) for entry in on)
-    where = "the ledger alone" if config.exporters.otlp is None else config.exporters.otlp.endpoint
-    return f"{name}: ok ({len(on)} evaluators, {bound} bound to agents; verdicts go to {where})"
+    return f"{name}: ok ({len(on)} evaluators, {bound} bound to agents; verdicts go to {_destination(config)})"
+
+
+def _destination(config: Config) -> str:
+    """Where verdicts go, and by which word where it is not the configuration's."""
+    otlp = config.exporters.otlp
+    settings = None if otlp is None else ExporterSettings(endpoint=otlp.endpoint, protocol=otlp.protocol)
+    endpoints = [target.endpoint for target in targets(settings, os.environ) if target.signal != "metrics"]
+    if not endpoints:
+        return "the ledger alone" if otlp is None else "the ledger alone, as OTEL_SDK_DISABLED says"
+    if otlp is not None:
+        return otlp.endpoint
+    return f"{' and '.join(dict.fromkeys(endpoints))}, as OTEL_EXPORTER_OTLP_* says"

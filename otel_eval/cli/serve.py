@@ -17,7 +17,9 @@ import typer
 from otel_eval.cli.failing import fail
 from otel_eval.cli.judging import log_to_stderr, on_terminal, quietly
 from otel_eval.cli.streams import say
-from otel_eval.config import Config, ConfigError, load
+from otel_eval.config import Config, ConfigError
+from otel_eval.config.starting import load_to_start
+from otel_eval.emit.settings import ExportSettingsError
 from otel_eval.journal import JournalError
 from otel_eval.receive.listener import ReceiverError
 from otel_eval.server.errors import ServerError
@@ -27,7 +29,7 @@ from otel_eval.server.receiving import receiving
 from otel_eval.server.stages import StageDied
 from otel_eval.server.stopping import Stopping
 
-CANNOT_START = (ConfigError, ServerError, JournalError, ReceiverError)
+CANNOT_START = (ConfigError, ExportSettingsError, ServerError, JournalError, ReceiverError)
 
 
 class Serving(Protocol):
@@ -59,7 +61,9 @@ def serve(
     """
     log_to_stderr()
     try:
-        asyncio.run(_serve(load(config), on_terminal if sys.stdout.isatty() and not quiet else quietly))
+        # What `use` names is imported where it runs, and nowhere else.
+        loaded = load_to_start(config, imports=False)
+        asyncio.run(_serve(loaded, on_terminal if sys.stdout.isatty() and not quiet else quietly))
     except CANNOT_START as error:
         raise fail(str(error)) from error
     except StageDied as error:

@@ -31,20 +31,20 @@ class Fault(NamedTuple):
 
 
 def check(tree: Any, environ: Mapping[str, str]) -> Iterator[Fault]:
-    """Every rule that the tree breaks."""
+    """Every rule that the tree breaks, wherever it is used. What a start needs besides is in ``starting.py``."""
     yield from _listeners(tree)
     if api_enabled(tree):
         yield from _api(tree)
-    yield from _destinations(tree, environ)
+    yield from _destinations(tree)
     yield from _models(tree)
     yield from _roles(tree)
     yield from _retention(tree)
-    for name, entry in _mapping(tree, "evaluators").items():
+    for name, entry in mapping(tree, "evaluators").items():
         if entry is None or isinstance(entry, dict):
             yield from _evaluator(tree, name, entry or {})
 
 
-def _mapping(tree: Any, *path: str) -> dict[str, Any]:
+def mapping(tree: Any, *path: str) -> dict[str, Any]:
     found = look_up(tree, path)
     return found if isinstance(found, dict) else {}
 
@@ -67,7 +67,7 @@ def _evaluator(tree: Any, name: str, entry: dict[str, Any]) -> Iterator[Fault]:
     yield from _judge_model(tree, path, entry)
     yield from _labels(path, entry)
     yield from _named_twice(path, entry)
-    roles = _mapping(tree, "roles")
+    roles = mapping(tree, "roles")
     for role in _names(entry.get("agent_roles")):
         if role != "*" and role not in roles:
             message = f"no such role{close(role, roles) or ';'} declared under roles: {listed(roles)}"
@@ -92,7 +92,7 @@ def _definition(path: Path, entry: dict[str, Any]) -> Iterator[Fault]:
 
 
 def _judge_model(tree: Any, path: Path, entry: dict[str, Any]) -> Iterator[Fault]:
-    name, models = entry.get("judge_model"), _mapping(tree, "judge_models")
+    name, models = entry.get("judge_model"), mapping(tree, "judge_models")
     if name != "default":
         yield from _model_named((*path, "judge_model"), name, models)
 
@@ -105,7 +105,7 @@ def _model_named(path: Path, name: Any, models: dict[str, Any]) -> Iterator[Faul
 
 
 def _labels(path: Path, entry: dict[str, Any]) -> Iterator[Fault]:
-    labels = _mapping(entry, "label_judge", "labels")
+    labels = mapping(entry, "label_judge", "labels")
     passing, failing = ({text.strip().lower() for text in _names(labels.get(key))} for key in ("pass", "fail"))
     for label in sorted(passing & failing):
         yield Fault((*path, "label_judge", "labels"), f"the label {label!r} both passes and fails")
@@ -127,7 +127,7 @@ def _names(value: Any) -> list[str]:
 
 
 def _roles(tree: Any) -> Iterator[Fault]:
-    for name, role in _mapping(tree, "roles").items():
+    for name, role in mapping(tree, "roles").items():
         if name == "*":
             yield Fault(("roles", name), "no role can be called '*': a binding's '*' means every agent that has a role")
         elif role is None or (isinstance(role, dict) and not role.get("agents") and not role.get("attributes")):
@@ -159,7 +159,7 @@ def _seconds(tree: Any, section: type[Section], key: str) -> float | None:
 
 
 def _models(tree: Any) -> Iterator[Fault]:
-    for name, model in _mapping(tree, "judge_models").items():
+    for name, model in mapping(tree, "judge_models").items():
         if not isinstance(model, dict):
             continue
         yield from _fallbacks(tree, name, model)
@@ -173,7 +173,7 @@ def _models(tree: Any) -> Iterator[Fault]:
 
 def _fallbacks(tree: Any, name: str, model: dict[str, Any]) -> Iterator[Fault]:
     """Two entries may stand in for each other, since fallbacks are not followed further; none stands in for itself."""
-    given, models = model.get("fallbacks"), _mapping(tree, "judge_models")
+    given, models = model.get("fallbacks"), mapping(tree, "judge_models")
     for index, fallback in enumerate(given if isinstance(given, list) else ()):
         path: Path = ("judge_models", name, "fallbacks", index)
         if isinstance(fallback, str) and fallback in (name, model.get("model")):
@@ -187,7 +187,7 @@ def _fallbacks(tree: Any, name: str, model: dict[str, Any]) -> Iterator[Fault]:
 def _listening(tree: Any) -> Iterator[tuple[str, str]]:
     """Protocol and address of each listener that is on."""
     for protocol, section in (("grpc", GrpcListener), ("http", HttpListener)):
-        listener = _mapping(tree, "receivers", "otlp", protocol)
+        listener = mapping(tree, "receivers", "otlp", protocol)
         if listener.get("enabled") not in (False, "false"):
             yield protocol, listener.get("endpoint") or section.model_fields["endpoint"].default
 
@@ -202,20 +202,20 @@ def _listeners(tree: Any) -> Iterator[Fault]:
 
 def api_enabled(tree: Any) -> bool:
     """Whether our own service is switched on."""
-    return str(_mapping(tree, "api").get("enabled")).lower() == "true"
+    return str(mapping(tree, "api").get("enabled")).lower() == "true"
 
 
 def _api(tree: Any) -> Iterator[Fault]:
     """Who may call it is said, and is not whoever may send telemetry."""
-    address = str(_mapping(tree, "api").get("endpoint") or Api.model_fields["endpoint"].default)
+    address = str(mapping(tree, "api").get("endpoint") or Api.model_fields["endpoint"].default)
     for protocol, taken in _listening(tree):
         if same_listener(address, [str(taken)]):
             yield Fault(("api", "endpoint"), f"the receivers' {protocol} listener has that address already")
     auth = ("api", "auth")
-    tokens, anonymous = _mapping(tree, *auth, "tokens"), look_up(tree, (*auth, "without_token"))
+    tokens, anonymous = mapping(tree, *auth, "tokens"), look_up(tree, (*auth, "without_token"))
     if not tokens and not anonymous:
         yield Fault(auth, "nobody could call it: give tokens, or without_token: [read, evaluate] for loopback")
-    if anonymous and not _is_loopback(address) and not _mapping(tree, "api", "tls").get("client_ca_file"):
+    if anonymous and not _is_loopback(address) and not mapping(tree, "api", "tls").get("client_ca_file"):
         message = f"whoever reaches {address} could read conversations: give tokens, or tls.client_ca_file"
         yield Fault((*auth, "without_token"), message)
     owners = {
@@ -239,22 +239,17 @@ def _is_loopback(address: str) -> bool:
         return False
 
 
-def _destinations(tree: Any, environ: Mapping[str, str]) -> Iterator[Fault]:
+def _destinations(tree: Any) -> Iterator[Fault]:
     for section in ("exporters", "forward"):
-        destination = _mapping(tree, section, "otlp")
+        destination = mapping(tree, section, "otlp")
         path: Path = (section, "otlp")
-        tls = _mapping(destination, "tls")
+        tls = mapping(destination, "tls")
         if (tls.get("cert_file") is None) != (tls.get("key_file") is None):
             yield Fault((*path, "tls"), "cert_file and key_file go together")
-        yield from _own(tree, (*path, "endpoint"), destination.get("endpoint"))
-    if not _mapping(tree, "exporters", "otlp"):
-        for name in ("ENDPOINT", "TRACES_ENDPOINT", "LOGS_ENDPOINT", "METRICS_ENDPOINT"):
-            variable = f"OTEL_EXPORTER_OTLP_{name}"
-            for fault in _own(tree, ("exporters", "otlp"), environ.get(variable)):
-                yield Fault(fault.path, f"{variable} is used where this is not given: {fault.message}")
+        yield from own_listener(tree, (*path, "endpoint"), destination.get("endpoint"))
 
 
-def _own(tree: Any, path: Path, endpoint: Any) -> Iterator[Fault]:
+def own_listener(tree: Any, path: Path, endpoint: Any) -> Iterator[Fault]:
     """The fault of an endpoint that is a listener of ours: verdicts would come back in as telemetry, for ever."""
     if not isinstance(endpoint, str) or not endpoint.strip():
         return

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path as FilePath
-from typing import Any
+from typing import Any, TypeAlias
 
 from pydantic import ValidationError
 
-from otel_eval.config.checks import api_enabled, check
+from otel_eval.config.checks import Fault, api_enabled, check
 from otel_eval.config.document import Document, read
 from otel_eval.config.environment import Expansion, expand
 from otel_eval.config.errors import ConfigError, Mistake, Path
@@ -18,15 +18,20 @@ from otel_eval.config.model import Config
 
 DEFAULT_FILE = "otel-eval.yaml"
 
+Rule: TypeAlias = Callable[[Any, Mapping[str, str]], Iterator[Fault]]
+"""Finds faults in a tree, its references replaced, and the environment."""
 
-def load(path: str | os.PathLike[str] | None = None, environ: Mapping[str, str] | None = None) -> Config:
+
+def load(
+    path: str | os.PathLike[str] | None = None, environ: Mapping[str, str] | None = None, *, rules: Iterable[Rule] = ()
+) -> Config:
     """The configuration in that file; without a path, in ``./otel-eval.yaml`` if it is there, else the defaults.
 
     ``environ`` is what ``${env:NAME}`` reads, the process's environment by default. Raises ConfigError with every
-    mistake, each with its key, its line, what was found and what is allowed.
+    mistake, each with its key, its line, what was found and what is allowed. ``rules`` find further ones.
     """
     if path is None and not FilePath(DEFAULT_FILE).exists():
-        return parse({}, environ)
+        return parse({}, environ, rules=rules)
     file = FilePath(DEFAULT_FILE if path is None else path)
     try:
         text = file.read_text(encoding="utf-8")
@@ -34,11 +39,15 @@ def load(path: str | os.PathLike[str] | None = None, environ: Mapping[str, str] 
         raise ConfigError([Mistake(path=(), message=f"{file}: {error.strerror or error}")]) from None
     except UnicodeDecodeError:
         raise ConfigError([Mistake(path=(), message=f"{file}: not UTF-8 text")]) from None
-    return parse(text, environ, file=str(file))
+    return parse(text, environ, file=str(file), rules=rules)
 
 
 def parse(
-    source: str | Mapping[str, Any], environ: Mapping[str, str] | None = None, *, file: str | None = None
+    source: str | Mapping[str, Any],
+    environ: Mapping[str, str] | None = None,
+    *,
+    file: str | None = None,
+    rules: Iterable[Rule] = (),
 ) -> Config:
     """The configuration in that YAML text, or in a mapping of the same shape. Raises ConfigError as :func:`load`."""
     document = read(source, file) if isinstance(source, str) else Document(value=dict(source), file=file)
@@ -48,16 +57,16 @@ def parse(
         document.value = {}
     if not isinstance(document.value, dict):
         raise ConfigError([document.mistake((), "the file is a mapping of sections; found something else")])
-    return _build(document, os.environ if environ is None else environ)
+    return _build(document, os.environ if environ is None else environ, (check, *rules))
 
 
-def _build(document: Document, environ: Mapping[str, str]) -> Config:
+def _build(document: Document, environ: Mapping[str, str], rules: Iterable[Rule]) -> Config:
     expansion = expand(document.value, environ)
     unresolved = _set_aside(document, expansion)
     mistakes = [
         *(_malformed(document, path, text) for path, text in expansion.malformed.items()),
         *(_unset(document, path, name) for path, name in expansion.unset.items()),
-        *(document.mistake(fault.path, fault.message) for fault in check(expansion.value, environ)),
+        *(document.mistake(fault.path, fault.message) for rule in rules for fault in rule(expansion.value, environ)),
     ]
     config = Config()
     try:
@@ -109,7 +118,7 @@ def _entries(tree: Any, section: str) -> list[tuple[str, dict[str, Any]]]:
 
 def _used_models(tree: Any) -> set[str]:
     """The judge models that evaluators ask, with those that stand in for them."""
-    asked = {name for _, entry in _entries(tree, "evaluators") if (name := _asked_model(entry)) is not None}
+    asked = {name for _, entry in _entries(tree, "evaluators") if (name := asked_model(entry)) is not None}
     spare: set[str] = set()
     for name, model in _entries(tree, "judge_models"):
         if name in asked and isinstance(model.get("fallbacks"), list):
@@ -117,7 +126,8 @@ def _used_models(tree: Any) -> set[str]:
     return asked | spare
 
 
-def _asked_model(evaluator: dict[str, Any]) -> str | None:
+def asked_model(evaluator: dict[str, Any]) -> str | None:
+    """The model that an evaluator of the tree asks: its own, ``default`` where it asks one by nature, else None."""
     if evaluator.get("enabled") in (False, "false"):
         return None
     named = evaluator.get("judge_model")

@@ -19,6 +19,7 @@ import grpc
 import requests
 from google.protobuf.message import DecodeError, Message
 from opentelemetry.exporter.otlp.proto.grpc._log_exporter import OTLPLogExporter as GrpcLogExporter
+from opentelemetry.exporter.otlp.proto.grpc.exporter import InvalidCompressionValueException
 from opentelemetry.exporter.otlp.proto.grpc.metric_exporter import OTLPMetricExporter as GrpcMetricExporter
 from opentelemetry.exporter.otlp.proto.grpc.trace_exporter import OTLPSpanExporter as GrpcSpanExporter
 from opentelemetry.exporter.otlp.proto.http import Compression as HttpCompression
@@ -39,7 +40,7 @@ from opentelemetry.sdk.metrics.export import AggregationTemporality, MetricExpor
 from opentelemetry.sdk.metrics.view import ExplicitBucketHistogramAggregation
 
 from otel_eval.emit.answers import Answer, Exported, answer_of_grpc, answer_of_http
-from otel_eval.emit.settings import ExporterSettings, Signal, SignalSettings
+from otel_eval.emit.settings import PREFIX, ExporterSettings, ExportSettingsError, Signal, SignalSettings
 
 T = TypeVar("T")
 
@@ -158,7 +159,7 @@ class OtlpSignalExporter(Generic[T]):
 
 
 def signal_exporter(target: SignalSettings) -> OtlpSignalExporter[Any]:
-    """The exporter for spans or log records."""
+    """The exporter for spans or log records. Raises ExportSettingsError."""
     response = ExportTraceServiceResponse if target.signal == "traces" else ExportLogsServiceResponse
     heard = _Heard(response)
     with _environment_for(target):
@@ -174,7 +175,10 @@ def signal_exporter(target: SignalSettings) -> OtlpSignalExporter[Any]:
 
 
 def metric_exporter(target: SignalSettings) -> MetricExporter:
-    """The exporter for metrics: always cumulative, with explicit buckets, whatever the environment prefers."""
+    """The exporter for metrics: always cumulative, with explicit buckets, whatever the environment prefers.
+
+    Raises ExportSettingsError.
+    """
     kinds = (Counter, UpDownCounter, Histogram, ObservableCounter, ObservableUpDownCounter, ObservableGauge)
     options: dict[str, Any] = {
         "preferred_temporality": dict.fromkeys(kinds, AggregationTemporality.CUMULATIVE),
@@ -191,26 +195,34 @@ def metric_exporter(target: SignalSettings) -> MetricExporter:
 def _environment_for(target: SignalSettings) -> Iterator[None]:
     """Without the exporters' variables, where the settings decide.
 
-    They take from there what they are not given, so that the headers that hold one vendor's key would go to another.
+    They take from there what they are not given, so that the headers that hold one vendor's key would go to another. And
+    never the blank ones, at which some of them break: a blank variable is as one that is not set.
+    Raises ExportSettingsError for what they cannot be made with.
     """
-    hidden = {}
-    if target.settings is not None:
-        hidden = {name: value for name, value in os.environ.items() if name.startswith(_VARIABLES)}
+    hidden = {
+        name: value
+        for name, value in os.environ.items()
+        if name.startswith(_VARIABLES) and (target.settings is not None or not value.strip())
+    }
     for name in hidden:
         del os.environ[name]
     try:
         yield
+    except (InvalidCompressionValueException, OSError, RuntimeError, ValueError) as error:
+        if isinstance(error, ExportSettingsError):
+            raise
+        raise ExportSettingsError(f"{target.signal} cannot be exported to {target.endpoint}: {error}") from error
     finally:
         os.environ.update(hidden)
 
 
-_VARIABLES = ("OTEL_EXPORTER_OTLP_", "OTEL_PYTHON_EXPORTER_OTLP_")
+_VARIABLES = (PREFIX, "OTEL_PYTHON_EXPORTER_OTLP_")
 
 
 def _grpc_options(target: SignalSettings) -> dict[str, Any]:
     settings = target.settings
     if settings is None:
-        return {}
+        return _not_compressed(target)
     compression = {None: None, "gzip": grpc.Compression.Gzip, "none": grpc.Compression.NoCompression}
     return {
         "endpoint": target.endpoint,
@@ -222,10 +234,19 @@ def _grpc_options(target: SignalSettings) -> dict[str, Any]:
     }
 
 
+def _not_compressed(target: SignalSettings) -> dict[str, Any]:
+    """``OTEL_EXPORTER_OTLP_COMPRESSION=none``, which the specification allows and the gRPC exporters refuse."""
+    own, general = (os.environ.get(f"{PREFIX}{name}COMPRESSION") for name in (f"{target.signal.upper()}_", ""))
+    return {"compression": grpc.Compression.NoCompression} if (own or general or "").strip().lower() == "none" else {}
+
+
 def _http_options(target: SignalSettings) -> dict[str, Any]:
     settings = target.settings
     if settings is None:
         return {}
+    for path in (settings.ca_file, settings.cert_file, settings.key_file):
+        if path is not None:
+            _read(path)  # else the first request would find out
     compression = {None: None, "gzip": HttpCompression.Gzip, "none": HttpCompression.NoCompression}
     return {
         "endpoint": target.endpoint,
@@ -239,15 +260,18 @@ def _http_options(target: SignalSettings) -> dict[str, Any]:
 
 
 def channel_credentials(settings: ExporterSettings) -> grpc.ChannelCredentials | None:
-    """TLS with the files of the settings; None where there are none."""
+    """TLS with the files of the settings; None where there are none. Raises ExportSettingsError where one cannot be read."""
     if settings.ca_file is None and settings.cert_file is None:
         return None
-
-    def read(path: str | None) -> bytes | None:
-        return None if path is None else Path(path).read_bytes()
-
     return grpc.ssl_channel_credentials(
-        root_certificates=read(settings.ca_file),
-        private_key=read(settings.key_file),
-        certificate_chain=read(settings.cert_file),
+        root_certificates=None if settings.ca_file is None else _read(settings.ca_file),
+        private_key=None if settings.key_file is None else _read(settings.key_file),
+        certificate_chain=None if settings.cert_file is None else _read(settings.cert_file),
     )
+
+
+def _read(path: str) -> bytes:
+    try:
+        return Path(path).read_bytes()
+    except OSError as error:
+        raise ExportSettingsError(f"cannot read {path}: {error.strerror or error}") from error

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 Signal: TypeAlias = Literal["traces", "logs", "metrics"]
 Protocol: TypeAlias = Literal["grpc", "http/protobuf"]
 SIGNALS: tuple[Signal, ...] = ("traces", "logs", "metrics")
+PREFIX = "OTEL_EXPORTER_OTLP_"
 
 
 class ExportSettingsError(ValueError):
@@ -57,9 +58,8 @@ def targets(settings: ExporterSettings | None, environ: Mapping[str, str]) -> tu
     (its own, or the general one) and ``OTEL_<SIGNAL>_EXPORTER`` is not ``none``; a protocol that is not said is grpc,
     except at port 4318. ``OTEL_SDK_DISABLED=true`` turns all of it off.
     """
-    if environ.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
-        return ()
-    if settings is not None:
+    signals = signals_on(environ)
+    if settings is not None and signals:
         return tuple(
             SignalSettings(
                 signal=signal,
@@ -69,8 +69,13 @@ def targets(settings: ExporterSettings | None, environ: Mapping[str, str]) -> tu
             )
             for signal in SIGNALS
         )
-    found = (_from_environment(signal, environ) for signal in SIGNALS)
+    found = (from_environment(signal, environ) for signal in signals)
     return tuple(target for target in found if target is not None)
+
+
+def signals_on(environ: Mapping[str, str]) -> tuple[Signal, ...]:
+    """The signals that ``OTEL_SDK_DISABLED`` does not turn off: all of them, or none."""
+    return () if environ.get("OTEL_SDK_DISABLED", "").strip().lower() == "true" else SIGNALS
 
 
 def endpoint_for(signal: Signal, base: str, protocol: Protocol) -> str:
@@ -82,22 +87,26 @@ def endpoint_for(signal: Signal, base: str, protocol: Protocol) -> str:
     return with_scheme if with_scheme.endswith(path) else with_scheme.rstrip("/") + path
 
 
-def _from_environment(signal: Signal, environ: Mapping[str, str]) -> SignalSettings | None:
+def from_environment(signal: Signal, environ: Mapping[str, str]) -> SignalSettings | None:
+    """Where the variables send that signal; None where they do not. Raises ExportSettingsError for an unknown protocol."""
+
     def value(name: str) -> str:
         return environ.get(name, "").strip()
 
-    own = value(f"OTEL_EXPORTER_OTLP_{signal.upper()}_ENDPOINT")
-    endpoint = own or value("OTEL_EXPORTER_OTLP_ENDPOINT")
+    own = value(f"{PREFIX}{signal.upper()}_ENDPOINT")
+    endpoint = own or value(f"{PREFIX}ENDPOINT")
     if not endpoint or value(f"OTEL_{signal.upper()}_EXPORTER") == "none":
         return None
-    variable = f"OTEL_EXPORTER_OTLP_{signal.upper()}_PROTOCOL"
-    protocol = value(variable) or value("OTEL_EXPORTER_OTLP_PROTOCOL") or _likely_protocol(endpoint)
+    variable = f"{PREFIX}{signal.upper()}_PROTOCOL"
+    if not value(variable):
+        variable = f"{PREFIX}PROTOCOL"
+    protocol = value(variable) or _likely_protocol(endpoint)
     if protocol == "grpc":
         return SignalSettings(signal=signal, protocol="grpc", endpoint=endpoint)
     if protocol == "http/protobuf":
         whole = own or endpoint_for(signal, endpoint, "http/protobuf")
         return SignalSettings(signal=signal, protocol="http/protobuf", endpoint=whole)
-    raise ExportSettingsError(f"OTEL_EXPORTER_OTLP_PROTOCOL (or {variable}) is grpc or http/protobuf, not {protocol!r}")
+    raise ExportSettingsError(f"{variable} is grpc or http/protobuf, not {protocol!r}")
 
 
 def _likely_protocol(endpoint: str) -> Protocol:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,8 @@ from otel_eval.cli.main import app
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty current directory."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("OTEL_EXPORTER_OTLP_ENDPOINT", raising=False)
+    for name in [name for name in os.environ if name.startswith("OTEL_")]:
+        monkeypatch.delenv(name)
     return tmp_path
 
 
@@ -62,6 +64,66 @@ def test_check_wants_a_model_for_judges(here: Path) -> None:
     checked = run("config", "check", "-c", "c.yaml")
     assert checked.exit_code == 2
     assert "judge_models.default" in checked.stderr
+
+
+def test_check_tells_what_only_a_start_needs_beside_the_rest(here: Path) -> None:
+    """All at once: an import, a model for a judge, a file, and a key out of its bounds."""
+    (here / "c.yaml").write_text(
+        "receivers: {otlp: {grpc: {tls: {cert_file: nope, key_file: c.yaml}}}}\n"
+        "emit: {max_agents: 0}\n"
+        "evaluators:\n  a: {use: 'nomod:X'}\n  b: {judge: {criterion: x}}\n"
+    )
+    lines = run("config", "check", "-c", "c.yaml").stderr.splitlines()
+    assert [line.split(": ")[:2] for line in lines] == [
+        ["c.yaml:1", "receivers.otlp.grpc.tls.cert_file"],
+        ["c.yaml:1", "receivers.otlp.grpc.tls.key_file"],
+        ["c.yaml:2", "emit.max_agents"],
+        ["c.yaml:4", "evaluators.a.use"],
+        ["c.yaml:5", "evaluators.b"],
+        ["5 mistakes"],
+    ]
+    assert lines[0].endswith("tls.cert_file: the file cannot be read: No such file or directory")
+
+
+def test_check_without_the_files_of_another_machine(here: Path) -> None:
+    """A file may be there where the server will run."""
+    (here / "c.yaml").write_text("exporters: {otlp: {endpoint: 'https://c:1', tls: {ca_file: /nope}}}")
+    assert run("config", "check", "-c", "c.yaml").exit_code == 2
+    assert run("config", "check", "-c", "c.yaml", "--no-files").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("variables", "said"),
+    [
+        ({"OTEL_EXPORTER_OTLP_ENDPOINT": "http://c:4317"}, "http://c:4317, as OTEL_EXPORTER_OTLP_* says"),
+        (
+            {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://c:4318", "OTEL_TRACES_EXPORTER": "none"},
+            "http://c:4318/v1/logs, as OTEL_EXPORTER_OTLP_* says",
+        ),
+        ({"OTEL_EXPORTER_OTLP_METRICS_ENDPOINT": "http://c:4317"}, "the ledger alone"),
+        ({"OTEL_EXPORTER_OTLP_ENDPOINT": "http://c:4317", "OTEL_SDK_DISABLED": "true"}, "the ledger alone"),
+    ],
+)
+def test_check_says_where_verdicts_go(
+    here: Path, monkeypatch: pytest.MonkeyPatch, variables: dict[str, str], said: str
+) -> None:
+    """The environment decides where the configuration does not."""
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    assert run("config", "check").stdout.endswith(f"verdicts go to {said})\n")
+
+
+def test_serve_starts_nothing_where_check_finds_a_mistake(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same words and the same status, and no directory of data."""
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://c:4317")
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_PROTOCOL", "http/json")
+    (here / "otel-eval.yaml").write_text("receivers: {otlp: {http: {tls: {cert_file: nope, key_file: nope}}}}")
+    checked, served = run("config", "check"), run("serve")
+    assert (checked.exit_code, served.exit_code) == (2, 2)
+    assert "OTEL_EXPORTER_OTLP_PROTOCOL is grpc or http/protobuf, not 'http/json'" in checked.stderr
+    assert [line for line in checked.stderr.splitlines()[:-1] if line not in served.stderr] == []
+    assert "Traceback" not in served.stderr
+    assert not (here / "otel-eval-data").exists()
 
 
 def test_a_file_that_is_not_there(here: Path) -> None:

@@ -27,6 +27,7 @@ from otel_eval.config.document import read
 from otel_eval.config.reference import keys, schema, table
 from otel_eval.config.sections import Redaction
 from otel_eval.config.starter import STARTER
+from otel_eval.config.starting import rules_to_start
 from otel_eval.durations import parse_duration
 from otel_eval.evaluators.contract import EvaluationContext, Evaluator
 from otel_eval.evaluators.judging import REQUIRABLE as JUDGES_REQUIRE
@@ -232,12 +233,13 @@ def test_the_ledger_is_in_the_storage_directory() -> None:
 
 
 def test_an_exporter_from_the_environment_is_no_listener_of_ours() -> None:
-    """The variables that are used where the file has no exporter are held to the same rule."""
+    """The variables that are used where the file has no exporter are held to the same rule, by a server."""
     ours = {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://localhost:4317"}
     with pytest.raises(ConfigError, match=r"OTEL_EXPORTER_OTLP_ENDPOINT is used .* is our own listener"):
-        parse("", ours)
-    parse("exporters: {otlp: {endpoint: 'http://collector:4317'}}", ours)
-    parse("receivers: {otlp: {grpc: {endpoint: 127.0.0.1:0}}}", ours)
+        parse("", ours, rules=rules_to_start())
+    parse("exporters: {otlp: {endpoint: 'http://collector:4317'}}", ours, rules=rules_to_start())
+    parse("receivers: {otlp: {grpc: {endpoint: 127.0.0.1:0}}}", ours, rules=rules_to_start())
+    parse("", ours)  # an experiment, whose agent sends to a server of ours
 
 
 @pytest.mark.parametrize(

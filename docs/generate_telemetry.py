@@ -44,6 +44,9 @@ EVALUATION = (
     ),
     Attribute("gen_ai.response.id", "string", "known", "the id of the last model response of the Interaction"),
     Attribute("gen_ai.conversation.id", "string", "known", "the session of the Interaction"),
+    Attribute("gen_ai.agent.name", "string", "known", "the judged agent"),
+    Attribute("otel_eval.target.service", "string", "known", "its `service.name`"),
+    Attribute("otel_eval.target.environment", "string", "known", "its `deployment.environment.name`"),
     Attribute("error.type", "string", "error", "what the evaluator broke with: an exception's class, or a code"),
     Attribute(
         "otel_eval.outcome",
@@ -70,9 +73,6 @@ EVALUATION = (
 """On the event and on the evaluation span."""
 
 SPAN = (
-    Attribute("gen_ai.agent.name", "string", "known", "the judged agent"),
-    Attribute("otel_eval.target.service", "string", "known", "its `service.name`"),
-    Attribute("otel_eval.target.environment", "string", "known", "its `deployment.environment.name`"),
     Attribute("otel_eval.attribute.*", "any", "the evaluator gave some", "what the evaluator added, under its own key"),
 )
 """On the evaluation span alone."""

@@ -59,7 +59,7 @@ def _redacted(redact: Callable[[str], str], text: str) -> str:
 
 
 def evaluation_attributes(record: EvaluationRecord, response_id: str | None, wording: Wording) -> Attributes:
-    """What both the event and the evaluation span say.
+    """What both the event and the evaluation span say, whom they are about included: many agents have the same name.
 
     A score only where there is one; a label only for a conclusive outcome (its own, else ``pass`` or ``fail``);
     ``error.type`` only where the evaluator broke; the explanation of one without a verdict is its reason in words, beside
@@ -70,6 +70,9 @@ def evaluation_attributes(record: EvaluationRecord, response_id: str | None, wor
         "gen_ai.evaluation.name": record.evaluator,
         "gen_ai.response.id": response_id,
         "gen_ai.conversation.id": record.session,
+        "gen_ai.agent.name": record.agent,
+        "otel_eval.target.service": record.service,
+        "otel_eval.target.environment": record.environment,
         "otel_eval.outcome": outcome.name,
         "otel_eval.evaluator.version": record.evaluator_version,
         "otel_eval.check": record.check,
@@ -91,14 +94,7 @@ def evaluation_attributes(record: EvaluationRecord, response_id: str | None, wor
 
 
 def span_attributes(record: EvaluationRecord, response_id: str | None, wording: Wording) -> Attributes:
-    """The same, and on the span alone: whom it is about, and what the evaluator added (``otel_eval.attribute.*``)."""
-    about = _given(
-        {
-            "gen_ai.agent.name": record.agent,
-            "otel_eval.target.service": record.service,
-            "otel_eval.target.environment": record.environment,
-        }
-    )
+    """The same, and on the span alone what the evaluator added (``otel_eval.attribute.*``)."""
     own: Attributes = {}
     if isinstance(record.outcome, Evaluation):
         own = _given(
@@ -107,7 +103,7 @@ def span_attributes(record: EvaluationRecord, response_id: str | None, wording: 
                 for key, value in record.outcome.attributes.items()
             }
         )
-    return evaluation_attributes(record, response_id, wording) | about | own
+    return evaluation_attributes(record, response_id, wording) | own
 
 
 def judge_attributes(call: JudgeCall, wording: Wording) -> Attributes:

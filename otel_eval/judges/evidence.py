@@ -38,7 +38,7 @@ def prepare(
     """The Interaction redacted and cut, and the names of the fields that were cut.
 
     ``max_chars`` bounds each section: the message asked, the reply, the instructions, the history, and all tool calls
-    together (each gets an equal share, at least 200 characters).
+    together. Each call gets an equal share, of 200 characters at least: of more than have room so, the first are shown.
     """
     redacted = redaction.interaction(interaction)
     changes: dict[str, Any] = {}

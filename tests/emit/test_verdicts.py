@@ -62,6 +62,9 @@ ALWAYS = {
     "gen_ai.evaluation.name": "refund-policy",
     "gen_ai.response.id": "resp_9",
     "gen_ai.conversation.id": "s1",
+    "gen_ai.agent.name": "support-agent",
+    "otel_eval.target.service": "shop",
+    "otel_eval.target.environment": "production",
     "otel_eval.evaluator.version": "1",
     "otel_eval.check": "judge",
     "otel_eval.interaction.id": ONE.id,
@@ -129,7 +132,7 @@ OUTCOMES = [
 @pytest.mark.parametrize(("outcome", "says", "severity", "body"), OUTCOMES, ids=[row[3] for row in OUTCOMES])
 def test_the_event_says_exactly_this(verdicts, outcome, says, severity, body):
     """For every outcome an event on the judged span, with these attributes and no other."""
-    record = event(verdicts, entry(outcome, revision=2, attempt=1))
+    record = event(verdicts, entry(outcome, revision=2, attempt=1, environment="production"))
     assert record.event_name == "gen_ai.evaluation.result"
     assert (record.trace_id, record.span_id) == (ONE.trace_id, ONE.span_id)
     assert record.attributes == ALWAYS | says

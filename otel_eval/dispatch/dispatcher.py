@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from otel_eval.clock import Clock
 from otel_eval.config.model import Config
-from otel_eval.deaths import Caution
+from otel_eval.crashes import Caution
 from otel_eval.dispatch.accepting import Accepted, Accepting, Completed, Intake
 from otel_eval.dispatch.bindings import Bindings
 from otel_eval.dispatch.counting import count_interactions, count_stored

@@ -7,7 +7,7 @@ import logging
 from typing import Any
 
 from otel_eval.clock import Clock
-from otel_eval.deaths import Caution, DiedBefore, Kind, owner_of
+from otel_eval.crashes import Caution, DiedBefore, Kind, owner_of
 from otel_eval.dispatch.bindings import Bindings
 from otel_eval.evaluators.contract import EvaluationContext, Evaluator, run
 from otel_eval.interaction import Interaction

@@ -18,7 +18,7 @@ from otel_eval.assemble.keeping import UnreadableTrace, dump, load
 from otel_eval.assemble.nodes import Node
 from otel_eval.clock import Clock, sleep_until_set
 from otel_eval.conventions.facts import Note
-from otel_eval.deaths import Caution, DiedBefore, Kind
+from otel_eval.crashes import Caution, DiedBefore, Kind
 from otel_eval.instruments import Recorder
 from otel_eval.journal import ClosedTrace, Consumer, Entry, JournalUnwritable
 from otel_eval.ledger import LedgerUnavailable

@@ -9,7 +9,7 @@ from otel_eval.assemble.nodes import Node, join, observe, ordinary
 from otel_eval.assemble.own import OwnTelemetry
 from otel_eval.conventions.facts import Note
 from otel_eval.conventions.registry import default_registry
-from otel_eval.deaths import DiedBefore
+from otel_eval.crashes import DiedBefore
 from otel_eval.instruments import Recorder
 from otel_eval.journal import Request
 from otel_eval.loop_guard import LoopGuard

@@ -26,7 +26,7 @@ from otel_eval.clock import Clock
 from otel_eval.config import Config, ConfigError
 from otel_eval.config.build import build_evaluators, build_judges, missing_judge_models, redaction
 from otel_eval.conventions.registry import default_registry
-from otel_eval.deaths import Caution
+from otel_eval.crashes import Caution
 from otel_eval.dispatch import Dispatcher
 from otel_eval.emit.emission import Emission, EmissionSettings
 from otel_eval.emit.forwarding import Forwarder

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from otel_eval.clock import Clock, SystemClock
 from otel_eval.config import Config
-from otel_eval.deaths import take_stock
+from otel_eval.crashes import take_stock
 from otel_eval.journal import Journal
 from otel_eval.server.messages import Begin, Setup
 from otel_eval.server.sending import refuse_listeners

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 from otel_eval.clock import Clock, SystemClock
 from otel_eval.config import Config
-from otel_eval.deaths import take_stock
+from otel_eval.crashes import take_stock
 from otel_eval.dispatch import Dispatcher
 from otel_eval.instruments import Recorder
 from otel_eval.journal import Journal

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from otel_eval.clock import Clock
 from otel_eval.config import Config
-from otel_eval.deaths import disregard, take_stock
+from otel_eval.crashes import disregard, take_stock
 from otel_eval.journal import Journal
 from otel_eval.server.errors import ServerError
 from otel_eval.server.life import CLEANLY, Life

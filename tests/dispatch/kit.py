@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from typing import Any
 
 from otel_eval.config import parse
-from otel_eval.deaths import Caution
+from otel_eval.crashes import Caution
 from otel_eval.dispatch import Dispatcher
 from otel_eval.evaluators.contract import EvaluationContext, Evaluator
 from otel_eval.instruments import BY_NAME

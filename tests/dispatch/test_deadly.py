@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from otel_eval.deaths import DEATHS, Caution, owner_of
-from otel_eval.deaths.caution import APART_S, MOST_CONVICTED
-from otel_eval.deaths.suspects import Suspect, Suspects
+from otel_eval.crashes import DEATHS, Caution, owner_of
+from otel_eval.crashes.caution import APART_S, MOST_CONVICTED
+from otel_eval.crashes.suspects import Suspect, Suspects
 from otel_eval.identity import evaluation_id
 from otel_eval.interaction import Interaction
 from otel_eval.outcome import Errored, Outcome, Passed

@@ -105,3 +105,17 @@ def test_an_answer_between_two_failures_counts() -> None:
     setbacks.answered(13.0)
     assert setbacks.failed("e", trouble, began=20.0, now=22.0, now_ns=0)
     assert [setbacks.next_wait("e") for _ in range(9)] == [5, 10, 20, 40, 80, 160, 320, 600, 600]
+
+
+async def test_many_evaluations_of_one_that_always_fails_hold_up_the_others_no_longer(pipeline: Pipeline) -> None:
+    """A paused model is asked about another Interaction than the one at which it failed, however many evaluate that."""
+    good = interaction(asked="fine")
+    entries = {f"e{number}": (JUDGED, Asking(pipeline.clock, choke)) for number in range(12)}
+    async with pipeline.running(entries, dispatch={"max_wait": "10m"}) as dispatcher:
+        began = pipeline.clock.monotonic()
+        await dispatcher.accept([arrived(POISON)])
+        await dispatcher.accept([arrived(good)])
+        await run_until_ended(pipeline, 12)
+        waited = pipeline.clock.monotonic() - began
+    assert {record.interaction_id for record in pipeline.records} == {good.id}
+    assert waited <= 20

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from otel_eval.config import load
-from otel_eval.deaths import DEATHS, take_stock
-from otel_eval.deaths.suspects import FILE, Suspect, Suspects
+from otel_eval.crashes import DEATHS, take_stock
+from otel_eval.crashes.suspects import FILE, Suspect, Suspects
 from otel_eval.ledger import Ledger
 from otel_eval.outcome import Errored
 from otel_eval.server import supervision
@@ -26,7 +26,7 @@ from tests.server.process import serving
 from tests.server.test_crash import ended, write_config
 from tests.server.test_unreadable import TRACES, export, install, quarantined
 
-SUSPECTS_AT_ONCE = "import otel_eval.deaths.caution\notel_eval.deaths.caution.APART_S = 0.1\n"
+SUSPECTS_AT_ONCE = "import otel_eval.crashes.caution\notel_eval.crashes.caution.APART_S = 0.1\n"
 DEADLY = (
     SUSPECTS_AT_ONCE + "import os, pathlib, otel_eval\n\n"
     "@otel_eval.evaluator\n"

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from otel_eval.config import parse
-from otel_eval.deaths.notes import Notes, left
+from otel_eval.crashes.notes import Notes, left
 from otel_eval.journal import Journal
 from otel_eval.server.errors import ServerError
 from otel_eval.server.messages import Begin, Setup

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from otel_eval.deaths.notes import FILE, NO_SLOT, Notes, left, wipe
+from otel_eval.crashes.notes import FILE, NO_SLOT, Notes, left, wipe
 
 
 def test_what_was_not_taken_back_is_left(tmp_path: Path) -> None:
@@ -28,7 +28,7 @@ def test_it_survives_a_kill(tmp_path: Path) -> None:
     """SIGKILL leaves no time for anything: what was noted is in the file all the same."""
     code = (
         "import os, pathlib, signal, sys\n"
-        "from otel_eval.deaths.notes import Notes\n"
+        "from otel_eval.crashes.notes import Notes\n"
         "notes = Notes.begin(pathlib.Path(sys.argv[1]), 8)\n"
         "notes.take_back(notes.put('request:1'))\n"
         "notes.put('evaluation:' + 'ab' * 16)\n"

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from otel_eval.deaths.notes import Notes
-from otel_eval.deaths.suspects import DEATHS, FILE, KEPT_NS, Stock, Suspects, disregard, take_stock
+from otel_eval.crashes.notes import Notes
+from otel_eval.crashes.suspects import DEATHS, FILE, KEPT_NS, Stock, Suspects, disregard, take_stock
 
 
 def died(directory: Path, *under_way: str) -> None:

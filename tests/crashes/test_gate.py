@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from otel_eval.deaths.gate import Gate
+from otel_eval.crashes.gate import Gate
 
 
 class Visits:

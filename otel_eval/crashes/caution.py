@@ -9,10 +9,10 @@ from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from pathlib import Path
 
 from otel_eval.clock import Clock
-from otel_eval.deaths.gate import Gate
-from otel_eval.deaths.notes import NO_SLOT, Notes
-from otel_eval.deaths.suspects import ALONE_FROM, DEATHS, KEPT_NS, Suspects
-from otel_eval.deaths.work import Kind, kind_of, owner, work
+from otel_eval.crashes.gate import Gate
+from otel_eval.crashes.notes import NO_SLOT, Notes
+from otel_eval.crashes.suspects import ALONE_FROM, DEATHS, KEPT_NS, Suspects
+from otel_eval.crashes.work import Kind, kind_of, owner, work
 
 APART_S = 5.0
 """A process has to live so long before suspects are done: one that dies sooner died of something else."""

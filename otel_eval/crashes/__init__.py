@@ -5,13 +5,13 @@ memory limit). What was under way then is started again by the next process, whi
 noted (``notes.py``); after each death the notes are counted (``suspects.py``); and what may have been the cause is done with
 caution (``caution.py``): from its second death on with nothing beside it, after the third not again.
 
-Whatever comes to its end is cleared of suspicion. See docs/decisions/deaths.md.
+Whatever comes to its end is cleared of suspicion. See docs/decisions/crashes.md.
 """
 
 from __future__ import annotations
 
-from otel_eval.deaths.caution import Caution, DiedBefore
-from otel_eval.deaths.suspects import DEATHS, Stock, disregard, take_stock
-from otel_eval.deaths.work import Kind, owner_of
+from otel_eval.crashes.caution import Caution, DiedBefore
+from otel_eval.crashes.suspects import DEATHS, Stock, disregard, take_stock
+from otel_eval.crashes.work import Kind, owner_of
 
 __all__ = ["DEATHS", "Caution", "DiedBefore", "Kind", "Stock", "disregard", "owner_of", "take_stock"]

@@ -14,9 +14,9 @@ import os
 import struct
 from pathlib import Path
 
-from otel_eval.deaths.work import is_work
+from otel_eval.crashes.work import is_work
 
-log = logging.getLogger("otel_eval.deaths")
+log = logging.getLogger("otel_eval.crashes")
 
 FILE = "under-way"
 NO_SLOT = -1

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from otel_eval.deaths import DEATHS, Caution, DiedBefore, Kind, owner_of
-from otel_eval.deaths.caution import APART_S, MOST_CONVICTED, REST_S
-from otel_eval.deaths.notes import left
-from otel_eval.deaths.suspects import ALONE_FROM, FILE, Suspect, Suspects
+from otel_eval.crashes import DEATHS, Caution, DiedBefore, Kind, owner_of
+from otel_eval.crashes.caution import APART_S, MOST_CONVICTED, REST_S
+from otel_eval.crashes.notes import left
+from otel_eval.crashes.suspects import ALONE_FROM, FILE, Suspect, Suspects
 from otel_eval.testing.clock import ManualClock
 
 

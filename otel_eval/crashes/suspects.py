@@ -15,9 +15,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from otel_eval.deaths import notes
+from otel_eval.crashes import notes
 
-log = logging.getLogger("otel_eval.deaths")
+log = logging.getLogger("otel_eval.crashes")
 
 FILE = "suspects.json"
 FORMAT = 1

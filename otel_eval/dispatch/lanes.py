@@ -16,7 +16,8 @@ WINDOW = 1000
 """Evaluations of a lane held in memory; the others wait in the ledger alone."""
 
 FIRST_PAUSE, LONGEST_PAUSE = 5.0, 60.0
-"""Seconds between two tries of a model that is down, where its provider does not say; doubled each time."""
+"""Seconds between two tries of a model that is down, where its provider does not say; doubled each time that another
+Interaction fails, or an evaluation again."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -25,7 +26,8 @@ class Lane:
 
     ``more``: the ledger holds evaluations of this lane that are not in memory. While the model is down (``down_since_ns``)
     one evaluation at a time tries it, between pauses (``paused_until``); the others stay where they are. Each time it is
-    another one, lest the trouble be its own. Those that the model fails while it answers others are set aside.
+    another one, if possible of an Interaction that has not failed since, lest the trouble be its own: many evaluations send
+    the same text. Those that the model fails while it answers others are set aside.
     ``queued`` is set whenever one joins the queue: it may be the first whose time is up.
     """
 
@@ -44,6 +46,9 @@ class Lane:
     _held: set[str] = field(default_factory=set)
     _aside: dict[str, WaitingEvaluation] = field(default_factory=dict)
     _setbacks: Setbacks = field(default_factory=Setbacks)
+    _failing: set[str] = field(default_factory=set)
+    _tried: set[str] = field(default_factory=set)
+    _suspect: bool = False
     _missed: bool = False
     _pause: float = FIRST_PAUSE
 
@@ -75,9 +80,17 @@ class Lane:
         return list(islice(self._queue, count))
 
     def start(self) -> WaitingEvaluation:
-        """Take the next one out of the queue."""
+        """Take the next one out of the queue; while the model is down, one that says most of whether it still is."""
         self.running += 1
-        return self._queue.popleft()
+        if self.down_since_ns is None:
+            return self._queue.popleft()
+        item = min(self._queue, key=self._doubt)  # the first of those
+        self._queue.remove(item)
+        return item
+
+    def _doubt(self, item: WaitingEvaluation) -> int:
+        """How likely it is to fail by itself: its Interaction has failed in this outage, so has the evaluation."""
+        return (item.interaction_id in self._failing) + (item.evaluation_id in self._tried)
 
     def leave(self) -> None:
         """One does not run any more: its place is free for the next one, though its record may not be stored yet."""
@@ -97,8 +110,11 @@ class Lane:
         return self._setbacks.first_ns(item.evaluation_id)
 
     def put_back(self, item: WaitingEvaluation) -> None:
-        """It does not run any more, and tries again behind the others."""
+        """It failed, as the model is down, does not run any more, and tries again behind the others."""
         self.running -= 1
+        self._suspect = self._doubt(item) == 1
+        self._failing.add(item.interaction_id)
+        self._tried.add(item.evaluation_id)
         self._enqueue(item)
 
     def set_aside(self, item: WaitingEvaluation) -> float:
@@ -140,9 +156,10 @@ class Lane:
             return False
         if self.down_since_ns is None:
             self.down_since_ns, self._pause = now_ns, FIRST_PAUSE
+        elif not self._suspect:  # else it may be one Interaction's trouble, as far as is known
+            self._pause = min(self._pause * 2, LONGEST_PAUSE)
         told = told_wait(trouble)
         self.paused_until = now + (self._pause if told is None else told)
-        self._pause = min(self._pause * 2, LONGEST_PAUSE)
         return True
 
     def answered(self, now: float) -> bool:
@@ -151,6 +168,8 @@ class Lane:
         if self.down_since_ns is None or self.paused_until is not None:
             return False
         self.down_since_ns = self.trouble = None
+        self._failing.clear()
+        self._tried.clear()
         return True
 
     def next_expiry_ns(self, max_wait_ns: int) -> int | None:

@@ -160,3 +160,42 @@ def test_what_is_being_ended_is_not_queued_again() -> None:
     assert lane.upcoming(9) == [new]
     lane.end(old)
     assert lane.next_expiry_ns(10) == 19
+
+
+def waiting(interaction_id: str, evaluator: str) -> WaitingEvaluation:
+    return WaitingEvaluation(
+        evaluation_id=f"{interaction_id}-{evaluator}",
+        interaction_id=interaction_id,
+        evaluator=evaluator,
+        evaluator_version="1",
+        check="judge",
+    )
+
+
+def probe(lane: Lane, now: float) -> tuple[str, float | None]:
+    """End the pause, have the next one fail: which it was, and for how long the lane is paused after that."""
+    lane.paused_until = None
+    item = lane.start()
+    lane.put_back(item)
+    assert lane.pause(JudgeUnavailable("500", model="p/one"), now, 0)
+    return item.evaluation_id, None if lane.paused_until is None else lane.paused_until - now
+
+
+def test_a_paused_model_is_asked_about_others_first() -> None:
+    """Then about other evaluations of those that failed, which is no reason to pause longer; then again, longer each time."""
+    lane = Lane(name="model:p/one", limit=4)
+    for item in (waiting("a", "x"), waiting("a", "y"), waiting("a", "z"), waiting("b", "x"), waiting("c", "x")):
+        lane.add(item)
+    assert [probe(lane, 0.0) for _ in range(7)] == [
+        ("a-x", 5.0),
+        ("b-x", 10.0),
+        ("c-x", 20.0),
+        ("a-y", 20.0),
+        ("a-z", 20.0),
+        ("a-x", 40.0),
+        ("b-x", 60.0),
+    ]
+    lane.paused_until = None
+    lane.start()
+    assert lane.answered(1.0)
+    assert probe(lane, 0.0) == ("a-y", 5.0)

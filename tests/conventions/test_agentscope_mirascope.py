@@ -10,7 +10,7 @@ import pytest
 from otel_eval.assemble.assembler import assemble
 from otel_eval.conventions.registry import facts_of
 from otel_eval.signals import Scope, Span
-from otel_eval.testing.spans import message, span
+from otel_eval.testing.spans import START_NS, message, span
 
 SCOPE = Scope("agentscope")
 ASKED = "Refund order 81"
@@ -85,9 +85,9 @@ def mirascope(*, instrumented: bool) -> list[Span]:
     first, second = [message("user", ASKED)], [message("assistant", asks)]
     given = message("user", {"type": "tool_call_response", "id": "c1", "response": "paid"})
     spans = []
-    for parent, taken, out in (
-        (root, first, second),
-        (resume, [*first, *second, given], [message("assistant", "Done.")]),
+    for started_ns, parent, taken, out in (
+        (START_NS, root, first, second),
+        (START_NS + 1, resume, [*first, *second, given], [message("assistant", "Done.")]),
     ):
         said = {
             "gen_ai.operation.name": "chat",
@@ -95,7 +95,7 @@ def mirascope(*, instrumented: bool) -> list[Span]:
             "gen_ai.output.messages": json.dumps(out),
             "gen_ai.usage.input_tokens": 10,
         }
-        spans.append(span("chat openai/m", attributes=said, parent=parent))
+        spans.append(span("chat openai/m", attributes=said, parent=parent, started_ns=started_ns))
     return [root, resume, *spans]
 
 

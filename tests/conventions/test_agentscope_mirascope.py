@@ -78,7 +78,7 @@ def mirascope(*, instrumented: bool) -> list[Span]:
         "mirascope.response.content": '[{"type": "text", "text": "Done."}]',
         "mirascope.response.usage": '{"input_tokens": 10, "output_tokens": 3}',
     }
-    resume = span("Response.resume openai/m", attributes=resumed | session, parent=root)
+    resume = span("Response.resume openai/m", attributes=resumed | session, parent=root, started_ns=START_NS + 1)
     if not instrumented:
         return [root, resume]
     asks = {"type": "tool_call", "id": "c1", "name": "get_order", "arguments": {"id": 81}}
@@ -87,7 +87,7 @@ def mirascope(*, instrumented: bool) -> list[Span]:
     spans = []
     for started_ns, parent, taken, out in (
         (START_NS, root, first, second),
-        (START_NS + 1, resume, [*first, *second, given], [message("assistant", "Done.")]),
+        (START_NS + 2, resume, [*first, *second, given], [message("assistant", "Done.")]),
     ):
         said = {
             "gen_ai.operation.name": "chat",

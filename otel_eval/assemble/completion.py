@@ -266,10 +266,12 @@ class Completion:
             found.ready.append(Ready(interaction=interaction, digest=digest))
 
     def _note_aliases(self, group: Group, interactions: Iterable[Interaction], found: _Found) -> None:
+        """Of ids that were told before, to those that they mean now. With an Interaction or after it, never before: whoever
+        stores it has to know whose revisions it goes on with."""
         now = {interaction.id: interaction for interaction in interactions}
         for old in [name for name in group.told if name not in now]:
             new = group.meaning_of(old, now.values())
-            if new is not None:
+            if new is not None and new in group.told:
                 found.aliases[old] = new
                 del group.told[old]
 

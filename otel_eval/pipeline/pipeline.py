@@ -229,9 +229,11 @@ class Pipeline:
                 seqs = needs.get(trace_id) or self._holding.needed_by(trace_id)
                 await self._set_aside([trace_id], len(interaction.model_calls) + 1, seqs, error)
             else:
+                ids = {each.interaction.id for each in ready}
                 for each in ready:
-                    await self._accept_each([each], {}, needs)
-                await self._accept_each([], aliases, needs)
+                    own = {old: new for old, new in aliases.items() if new == each.interaction.id}
+                    await self._accept_each([each], own, needs)
+                await self._accept_each([], {old: new for old, new in aliases.items() if new not in ids}, needs)
 
     async def _accept_patiently(self, ready: Sequence[Ready], aliases: Mapping[str, str]) -> None:
         refused = False

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -221,6 +222,26 @@ def test_a_wrapper_that_comes_late_makes_an_alias() -> None:
     clock.completion.reopen(due.closed[0], now=clock.now)
     clock.add(wrapper)
     assert clock.until(2 * ACROSS) == [id_of(wrapper)]
+    assert clock.aliases == {id_of(agent): id_of(wrapper)}
+
+
+@pytest.mark.parametrize("apart", [0.5, 1.5, 3.0, 6.0])
+def test_an_alias_comes_with_the_interaction_that_it_means(apart: float) -> None:
+    """Not at a visit before that is complete: whoever stores it has to know whose revisions it goes on with."""
+    clock = Clocked()
+    flow = {"gen_ai.operation.name": "invoke_workflow", "gen_ai.workflow.name": "shop"}
+    wrapper = span("workflow", attributes=flow, resource=Resource({"service.instance.id": "other"}))
+    agent = replace(agent_span(parent=wrapper), parent_is_remote=True)
+    clock.add(*run(agent))
+    assert clock.until(ACROSS) == [id_of(agent)]
+    clock.completion.reopen(clock.kept[-1], now=clock.now)
+    clock.add(wrapper)
+    clock.now += apart
+    clock.add(model_span(parent=agent))  # so that there is a visit before the wrapper is complete
+    while (deadline := clock.completion.next_deadline()) is not None:
+        due = clock.completion.due(deadline)
+        assert list(due.aliases.items()) == [(id_of(agent), each.interaction.id) for each in due.ready]
+        clock.aliases.update(due.aliases)
     assert clock.aliases == {id_of(agent): id_of(wrapper)}
 
 

@@ -59,10 +59,13 @@ class Tls:
 class ApiClient:
     """The calls of ``otel_eval.v1.EvaluationService`` at ``host:port``, in plain text without ``tls``.
 
-    An async context manager. Every call raises ApiCallError. ``token`` is shown with each of them.
+    An async context manager. Every call raises ApiCallError. ``token`` is shown with each of them; one that no header can
+    hold raises it at once.
     """
 
     def __init__(self, address: str, *, token: str | None = None, tls: Tls | None = None) -> None:
+        if token is not None and not (token.isascii() and token.isprintable()):
+            raise ApiCallError("UNAUTHENTICATED", "the token has characters that no header can hold")
         options = [("grpc.max_receive_message_length", -1)]  # one Interaction may be larger than the usual limit
         self._channel = (
             grpc.aio.insecure_channel(address, options)

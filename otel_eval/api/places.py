@@ -9,7 +9,7 @@ from typing import Any
 
 from google.protobuf.message import Message
 
-from otel_eval.api.failures import InvalidArgument, WrongLedger
+from otel_eval.api.failures import InvalidArgument
 from otel_eval.identity import digest
 from otel_eval.ledger import Place
 
@@ -39,16 +39,12 @@ def cursor(place: Place) -> str:
     return _packed([place.identity, place.sequence])
 
 
-def place_of(given: str, here: Place) -> Place:
-    """The place that a cursor says; ``here`` where there is none. Raises InvalidArgument or WrongLedger."""
+def place_of(given: str) -> Place | None:
+    """The place that a cursor says, of whatever ledger; None where there is none. Raises InvalidArgument."""
     if not given:
-        return here
+        return None
     match _unpacked("cursor", given):
-        case [str(identity), int(sequence)]:
-            if identity != here.identity:
-                raise WrongLedger("the cursor is of another ledger than this one: begin without a cursor")
-            if not 0 <= sequence <= here.sequence:
-                raise WrongLedger("the cursor is ahead of this ledger, which is older: begin without a cursor")
+        case [str(identity), int(sequence)] if identity.isascii() and identity.isprintable():
             return Place(identity, sequence)
     raise InvalidArgument("cursor", "is no cursor of ours")
 
@@ -60,7 +56,8 @@ def _question(of: Message) -> str:
     for name in ("page_token", "page_size", "include_judge_calls"):
         if name in same.DESCRIPTOR.fields_by_name:
             same.ClearField(name)
-    return digest(same.SerializeToString(deterministic=True).hex())[:16]
+    # With its kind: a message without fields set is the same bytes for each.
+    return digest(f"{of.DESCRIPTOR.full_name} {same.SerializeToString(deterministic=True).hex()}")[:16]
 
 
 def _packed(value: list[Any]) -> str:

@@ -169,6 +169,12 @@ class ApiServer:
         except asyncio.CancelledError:
             status = "CANCELLED"
             raise
+        except grpc.aio.BaseError:
+            raise  # of the connection, and gRPC's own to end
+        except Exception as error:  # gRPC would tell the caller its words, which may quote what was said
+            log.error("%s failed: a fault of ours", name, exc_info=error)
+            status = grpc.StatusCode.INTERNAL.name
+            await context.abort(grpc.StatusCode.INTERNAL, "a fault of the server; its log says more")
         finally:
             labels = {"rpc.method": f"{SERVICE.full_name}/{name}", "rpc.response.status_code": status}
             self._recorder.record("otel_eval.api.calls", 1, labels)

@@ -13,7 +13,7 @@ from functools import partial
 from typing import Protocol, TypeVar
 
 from otel_eval.api import messages, places, questions
-from otel_eval.api.failures import TooMuch, Unavailable
+from otel_eval.api.failures import TooMuch, Unavailable, WrongLedger
 from otel_eval.clock import Clock, sleep_until_set
 from otel_eval.ledger import AsyncLedger, Place
 from otel_eval.v1 import evaluations_pb2 as pb
@@ -63,7 +63,7 @@ class Watchers:
         wanted = questions.evaluations(request.filter)
         with self._place_among_watchers() as stored:
             ledger = self._ledger.ledger
-            place = places.place_of(request.cursor, await self._read(ledger.place))
+            place = await self._begin(places.place_of(request.cursor))
             yield pb.WatchEvaluationsResponse(cursor=places.cursor(place))
             sign_at = self._clock.monotonic() + SIGN_EVERY_S
             while True:
@@ -74,9 +74,9 @@ class Watchers:
                     self._go_on()
                     yield pb.WatchEvaluationsResponse(
                         evaluation=messages.evaluation(record, judge_calls=request.include_judge_calls),
-                        cursor=places.cursor(Place(place.identity, sequence)),
+                        cursor=places.cursor(Place(arrivals.reached.identity, sequence)),
                     )
-                place = Place(place.identity, arrivals.reached.sequence)
+                place = arrivals.reached  # under the identity of now: another server may have given it a new one
                 if arrivals.records:
                     sign_at = self._clock.monotonic() + SIGN_EVERY_S
                 if len(arrivals.records) < PAGE:
@@ -84,6 +84,19 @@ class Watchers:
                 if self._clock.monotonic() >= sign_at:
                     yield pb.WatchEvaluationsResponse(cursor=places.cursor(place))
                     sign_at = self._clock.monotonic() + SIGN_EVERY_S
+
+    async def _begin(self, asked: Place | None) -> Place:
+        """Where a call begins: here, where nothing is asked. Raises WrongLedger."""
+        ledger = self._ledger.ledger
+        if asked is None:
+            return await self._read(ledger.place)
+        place = await self._read(partial(ledger.place_now, asked))
+        if place is None:
+            raise WrongLedger(
+                "the cursor is of another ledger, or from after the backup that this one was restored from: list again, and "
+                "begin without a cursor"
+            )
+        return place
 
     async def _wait(self, stored: asyncio.Event, looked_at: float, sign_at: float) -> None:
         """Until something was stored, or it is time to look all the same."""

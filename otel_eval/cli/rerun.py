@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 TOKEN = "OTEL_EVAL_API_TOKEN"
 """The environment variable that the token is read from, unless another is named."""
 FAILED, INCONCLUSIVE = 1, 3
+MOST = 10_000
+"""Interactions: no server starts more evaluations at a time (``api.questions.MOST_EVALUATIONS``, which costs an import)."""
 
 
 def rerun(
@@ -41,7 +43,7 @@ def rerun(
     session: Annotated[str | None, typer.Option(help="Those of this session (conversation id).")] = None,
     since: Annotated[str | None, typer.Option(help="Those that ended within this time: 30m, 1h, 7d.")] = None,
     most: Annotated[
-        int, typer.Option("--max", min=1, help="Nothing is queued where more Interactions match than this.")
+        int, typer.Option("--max", min=1, max=MOST, help="Nothing is queued where more Interactions match than this.")
     ] = 1000,
     wait: Annotated[bool, typer.Option("--wait", help="Wait for the verdicts, and print them.")] = False,
     timeout: Annotated[
@@ -89,6 +91,8 @@ def rerun(
     token = os.environ.get(token_env)
     if token is None and token_env != TOKEN:
         raise fail(f"--token-env: the environment variable {token_env} is not set")
+    if token is not None:
+        token = token.removesuffix("\n").removesuffix("\r")  # as a file has it
     request = _request(evaluator, interaction or [], agent, session, start_ns, most)
 
     async def ask() -> int:

@@ -139,7 +139,8 @@ class Dispatcher:
     async def rerun_all(
         self, interaction_ids: Collection[str], evaluators: Collection[str]
     ) -> tuple[WaitingEvaluation, ...]:
-        """:meth:`rerun` for many, in one transaction: all are queued, or none. What waits already is not queued twice.
+        """:meth:`rerun` for many, in one transaction: all are queued, or none. What waits already is not queued twice,
+        nor is an Interaction that is named by two of its ids.
 
         Cancelling does not undo it.
         """
@@ -147,10 +148,13 @@ class Dispatcher:
 
     async def _rerun(self, interaction_ids: Sequence[str], evaluators: Sequence[str]) -> tuple[WaitingEvaluation, ...]:
         chosen = {name: self._planned[name] for name in evaluators}
-        standings = await self._ledger.standings(interaction_ids)
+        found = await self._ledger.standings(interaction_ids)
+        standings = {
+            found[asked].interaction_id: found[asked] for asked in interaction_ids
+        }  # once, under whichever ids
         waiting = tuple(
-            rerun_of(name, planned, standings[interaction_id], self._clock.now_ns())
-            for interaction_id in interaction_ids
+            rerun_of(name, planned, standing, self._clock.now_ns())
+            for standing in standings.values()
             for name, planned in chosen.items()
         )
         await self._ledger.commit(Batch(waiting=waiting))

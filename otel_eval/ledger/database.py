@@ -20,7 +20,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, Operati
 from sqlalchemy.pool import StaticPool
 
 from otel_eval.ledger.errors import LedgerError, LedgerNotFound, LedgerUnavailable
-from otel_eval.ledger.format import migrate
+from otel_eval.ledger.format import migrate, renew_identity
 
 BUSY_TIMEOUT_S = 30
 _WRITE = "otel_eval_write"
@@ -52,6 +52,8 @@ class Database:
         try:
             with database.writing() as connection:
                 migrate(connection)
+                if create:  # to write
+                    renew_identity(connection)
         except LedgerError:
             database.close()
             raise

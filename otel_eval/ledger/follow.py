@@ -12,13 +12,24 @@ from otel_eval import record_json
 from otel_eval.ledger import body
 from otel_eval.ledger.model import Arrivals, Place
 from otel_eval.ledger.read import RecordFilter, fields, of_canonical
-from otel_eval.ledger.schema import records, storing
+from otel_eval.ledger.schema import former, records, storing
 
 
 def last_place(connection: Connection) -> Place:
     """Where the ledger is now."""
     row = connection.execute(select(storing.c.identity, storing.c.last)).one()
     return Place(row.identity, row.last)
+
+
+def place_now(connection: Connection, place: Place) -> Place | None:
+    """That place under the identity of now; None where this ledger never was there.
+
+    Under an identity that it had it came as far as its next one begins: beyond that lies what a restore took back.
+    """
+    here = last_place(connection)
+    query = select(former.c.last).where(former.c.identity == place.identity)
+    last = here.sequence if place.identity == here.identity else connection.execute(query).scalar()
+    return Place(here.identity, place.sequence) if last is not None and 0 <= place.sequence <= last else None
 
 
 def arrivals(connection: Connection, after: int, wanted: RecordFilter, limit: int) -> Arrivals:

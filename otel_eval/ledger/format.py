@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping
 from sqlalchemy import Connection, inspect, select, text
 
 from otel_eval.ledger.errors import LedgerFormatError
-from otel_eval.ledger.schema import ledger_format, metadata, storing
+from otel_eval.ledger.schema import former, ledger_format, metadata, storing
 
-FORMAT = 2
+FORMAT = 3
 """The version that this otel-eval writes."""
 
 Step = Callable[[Connection], None]
@@ -29,7 +29,12 @@ def _number_records(connection: Connection) -> None:
     )
 
 
-STEPS: Mapping[int, Step] = {1: _number_records}
+def _keep_identities(connection: Connection) -> None:
+    """The identities that it had before are kept, so that it can have a new one each time that it is opened to write."""
+    connection.execute(text("CREATE TABLE former (identity VARCHAR NOT NULL PRIMARY KEY, last BIGINT NOT NULL)"))
+
+
+STEPS: Mapping[int, Step] = {1: _number_records, 2: _keep_identities}
 """How to get from the version that is the key to the next one, by SQL that names columns: never through ``schema.py``,
 which moves on."""
 
@@ -56,6 +61,16 @@ def migrate(connection: Connection, *, target: int = FORMAT, steps: Mapping[int,
         steps[version](connection)
     if found < target:
         connection.execute(ledger_format.update().values(version=target))
+
+
+def renew_identity(connection: Connection) -> None:
+    """Give the ledger a new identity, and keep the one that it had with the last number that was given out under it.
+
+    To be called before anything is stored: a file may have been put back from a backup since it was written to.
+    """
+    before = connection.execute(select(storing).with_for_update()).one()
+    connection.execute(former.insert().values(identity=before.identity, last=before.last))
+    connection.execute(storing.update().values(identity=uuid.uuid4().hex))
 
 
 def _version(connection: Connection) -> int | None:

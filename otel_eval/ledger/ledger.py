@@ -49,7 +49,7 @@ class Ledger:
         """Open the ledger at an SQLAlchemy URL, ``sqlite:///otel-eval-data/ledger.db`` for one.
 
         An SQLite file is made where there is none (mode 0600, in a directory made 0700), an older format is migrated.
-        ``create=False`` raises LedgerNotFound instead of making one. ``outbox=False``: nothing will be exported, so
+        ``create=False`` is for reading and deleting: it raises LedgerNotFound instead of making one. ``outbox=False``: nothing will be exported, so
         records are not queued for it. Raises LedgerFormatError where a newer otel-eval wrote it.
         """
         return cls(Database.open(url, create=create), outbox=outbox)
@@ -179,6 +179,12 @@ class Ledger:
         """Where the order of storing has come to."""
         with self._database.reading() as connection:
             return follow.last_place(connection)
+
+    def place_now(self, place: Place) -> Place | None:
+        """That place, which was given out earlier, under the identity of now; None where this ledger never was there: it is
+        another one, or was put back from a backup that is older."""
+        with self._database.reading() as connection:
+            return follow.place_now(connection, place)
 
     def arrivals(
         self,

@@ -108,7 +108,8 @@ class Standing:
 
 
 class Place(NamedTuple):
-    """A place in the order in which records are stored. ``identity`` is the ledger's: a place in another one means nothing."""
+    """A place in the order in which records are stored. ``identity`` is one of the ledger's: a place in another one means
+    nothing. It has a new one whenever it is opened to write, and knows those that it had."""
 
     identity: str
     sequence: int

@@ -80,6 +80,15 @@ storing = Table(
     Column("last", BigInteger, nullable=False),
 )
 
+# The identities that it had before, and how far it had come under each: whoever opens it to write gives it a new one. So a
+# number that was given out after the backup which the ledger was restored from is told from the one that it has now.
+former = Table(
+    "former",
+    metadata,
+    Column("identity", String, primary_key=True),
+    Column("last", BigInteger, nullable=False),
+)
+
 waiting = Table(
     "waiting",
     metadata,

@@ -181,6 +181,28 @@ async def test_a_page_token_is_of_its_question() -> None:
         assert len((await api.list_interactions(request)).interactions) == 2
         request.filter.agent = "agent-0"
         assert (await refused(api.list_interactions(request))).code == "INVALID_ARGUMENT"
+        of_another = pb.ListEvaluationsRequest(page_token=first.next_page_token)
+        assert (await refused(api.list_evaluations(of_another))).code == "INVALID_ARGUMENT"
+
+
+async def test_a_fault_of_ours_is_told_without_its_words(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """They may quote what a user said; who runs the server finds them in its log."""
+    async with serving() as (server, api):
+
+        def breaks(*given: object, **wanted: object) -> None:
+            raise ValueError("she said so")
+
+        for name in ("stored_interaction", "place"):
+            monkeypatch.setattr(server.server.ledger.ledger, name, breaks)
+        for call in (
+            api.get_interaction(pb.GetInteractionRequest(interaction_id="x")),
+            anext(api.watch_evaluations(pb.WatchEvaluationsRequest())),
+        ):
+            error = await refused(call)
+            assert (error.code, str(error)) == ("INTERNAL", "a fault of the server; its log says more")
+    assert caplog.text.count("ValueError: she said so") == 2
 
 
 async def test_what_is_not_there_is_not_found() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import shutil
 from pathlib import Path
 
 import pytest
@@ -129,6 +130,41 @@ async def test_a_cursor_of_another_ledger_is_told(tmp_path: Path) -> None:
         with pytest.raises(ApiCallError) as caught:
             await anext(api.watch_evaluations(pb.WatchEvaluationsRequest(cursor=cursor)))
         assert caught.value.code == "FAILED_PRECONDITION"
+
+
+async def test_a_cursor_from_after_the_backup_is_told(tmp_path: Path) -> None:
+    """A restored ledger that has come as far again has other records there: whoever went on would miss them silently."""
+    settings = config(storage={"directory": str(tmp_path)})
+    file = tmp_path / "ledger.db"
+    async with serving(settings) as (server, api):
+        await judged(server)
+        kept = (await api.list_evaluations(pb.ListEvaluationsRequest())).cursor
+        await server.server.ledger.vacate()
+        shutil.copy(file, tmp_path / "backup.db")
+        await judged(server)
+        lost = (await api.list_evaluations(pb.ListEvaluationsRequest())).cursor
+    shutil.copy(tmp_path / "backup.db", file)
+    async with serving(settings) as (server, api):
+        new = [await judged(server) for _ in range(2)]
+        with pytest.raises(ApiCallError, match="list again") as caught:
+            await anext(api.watch_evaluations(pb.WatchEvaluationsRequest(cursor=lost)))
+        assert caught.value.code == "FAILED_PRECONDITION"
+        stream = api.watch_evaluations(pb.WatchEvaluationsRequest(cursor=kept))
+        assert {each.evaluation.interaction_id for each in await watched(stream, 4)} == set(new)
+
+
+async def test_a_call_goes_on_where_another_writer_comes(tmp_path: Path) -> None:
+    """He gives the ledger another identity, under which the call's next cursors are; all of them are good."""
+    async with serving(config(storage={"directory": str(tmp_path)})) as (server, api):
+        stream = api.watch_evaluations(pb.WatchEvaluationsRequest())
+        cursors = [(await anext(stream)).cursor]
+        with Ledger.open(f"sqlite:///{tmp_path}/ledger.db") as ledger:
+            ledger.finish([evaluation_record(interaction(), "others")])
+        name = await judged(server)
+        got = await watched(stream, 3)
+        for cursor in (*cursors, got[0].cursor):
+            again = api.watch_evaluations(pb.WatchEvaluationsRequest(cursor=cursor))
+            assert {each.evaluation.interaction_id for each in await watched(again, 2)} >= {name}
 
 
 async def another() -> str:

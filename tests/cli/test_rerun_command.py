@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from otel_eval.api.questions import MOST_EVALUATIONS
 from otel_eval.cli.main import app
-from otel_eval.cli.rerun import _print_queued, _status, _where
+from otel_eval.cli.rerun import MOST, _print_queued, _status, _where
 from otel_eval.cli.stored import Format
 from otel_eval.config import parse
 from otel_eval.outcome import Errored, Failed, Inconclusive, Outcome, Passed
@@ -42,6 +43,34 @@ def test_what_cannot_be_asked_is_said(
     done = CliRunner().invoke(app, ["rerun", "--evaluator", "e", *arguments])
     assert (done.exit_code, done.stdout) == (2, "")
     assert said in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("token", "said"),
+    [
+        ("geheim-ä", "no header can hold (the environment variable OTEL_EVAL_API_TOKEN holds"),
+        ("two\nlines", "no header can hold"),
+        ("two ends\n\n", "no header can hold"),
+        ("as a file has it\n", "does not answer"),
+        ("as a file of Windows has it\r\n", "does not answer"),
+    ],
+)
+def test_a_token_that_no_header_can_hold_is_told(token: str, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without showing it; the end of a line behind it is none of it."""
+    monkeypatch.setenv("OTEL_EVAL_API_TOKEN", token)
+    done = CliRunner().invoke(app, ["rerun", "--evaluator", "e", "--agent", "a", "--api", NOBODY])
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert said in done.stderr
+    assert token.strip() not in done.stderr
+
+
+@pytest.mark.parametrize("most", ["0", str(MOST + 1), "99999999999"])
+def test_how_many_has_bounds(most: str) -> None:
+    """Those of the service: more than it starts at a time it does not take."""
+    assert MOST == MOST_EVALUATIONS
+    done = CliRunner().invoke(app, ["rerun", "--evaluator", "e", "--agent", "a", "--api", NOBODY, "--max", most])
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "--max" in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,15 @@ async def test_one_that_is_not_there_leaves_the_others_alone(pipeline: Pipeline)
         assert len(await pipeline.ledger.evaluations(one.id)) == 1
 
 
+async def test_two_ids_of_one_interaction_are_one(pipeline: Pipeline) -> None:
+    """An alias beside the id that it means: it is judged once more, not told twice."""
+    one = interaction()
+    async with pipeline.running({"e": (EXACT, Exact())}) as dispatcher:
+        await dispatcher.accept([arrived(one)], aliases={"old-id": one.id})
+        queued = await dispatcher.rerun_all(["old-id", one.id], ["e"])
+        assert [(each.interaction_id, each.attempt) for each in queued] == [(one.id, 1)]
+
+
 async def test_whoever_asked_may_go_away(pipeline: Pipeline) -> None:
     """A caller's deadline ends its call, not what it began: what is queued is run, and not first after the next start."""
     one, other = interaction(), interaction()

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlalchemy import text
 
-from otel_eval.ledger import Batch, Ledger, StoredInteraction, WaitingEvaluation
+from otel_eval.ledger import Batch, Ledger, Place, StoredInteraction, WaitingEvaluation
 from otel_eval.record import Origin
 from otel_eval.testing.interactions import interaction
 from otel_eval.testing.records import evaluation_record
@@ -24,6 +27,7 @@ def back_to_format_1(ledger: Ledger) -> None:
         "DROP INDEX records_in_order",
         "ALTER TABLE records DROP COLUMN sequence",
         "DROP TABLE storing",
+        "DROP TABLE former",
         "UPDATE ledger_format SET version = 1",
     ):
         ledger.write(lambda connection, statement=statement: connection.execute(text(statement)))
@@ -105,6 +109,63 @@ def test_an_older_ledger_is_followed_from_now_on(url):
         ledger.finish([evaluation_record(one, "new")])
         assert follow(ledger, 0)[0] == ["new"]
         assert {record.evaluator for record in ledger.records()} == {"old", "new"}
+
+
+def test_a_place_holds_across_openings_and_deletions(url):
+    """Each time that it is opened to write it has a new identity, and knows those that it had; reading changes nothing."""
+    one = interaction()
+    with Ledger.open(url) as ledger:
+        ledger.commit(Batch(interactions=(StoredInteraction(interaction=one, revision=1, digest="d"),)))
+        ledger.finish([evaluation_record(one)])
+        first = ledger.place()
+        ledger.delete(interaction=one.id)
+    for _ in range(2):
+        with Ledger.open(url) as ledger:
+            now = ledger.place()
+            assert (now.identity == first.identity, ledger.place_now(first)) == (False, now)
+            assert ledger.place_now(Place(first.identity, 0)) == Place(now.identity, 0)
+            assert ledger.place_now(Place(now.identity, 1)) == now
+            for never in (Place(first.identity, 2), Place(now.identity, 2), Place(now.identity, -1), Place("x", 1)):
+                assert ledger.place_now(never) is None
+        with Ledger.open(url, create=False) as reader:
+            assert reader.place() == now
+
+
+def test_a_place_that_a_restore_took_back_is_told(url, tmp_path):
+    """Also once the ledger has come as far again, whoever wrote to it first; what the backup has is still a place."""
+    file = Path(url.removeprefix("sqlite:///"))
+    with Ledger.open(url) as ledger:
+        ledger.finish([evaluation_record(interaction())])
+        before = ledger.place()
+    shutil.copy(file, tmp_path / "backup.db")
+    with Ledger.open(url) as ledger:
+        ledger.finish([evaluation_record(interaction())])
+        lost = ledger.place()
+        went_on = Place(before.identity, 1)
+    shutil.copy(tmp_path / "backup.db", file)
+    for _ in range(2):
+        with Ledger.open(url) as ledger:
+            ledger.finish([evaluation_record(interaction()) for _ in range(3)])
+            assert ledger.place_now(lost) is None
+            assert ledger.place_now(went_on) == Place(ledger.place().identity, 1)
+
+
+def test_a_place_that_was_given_out_after_the_backup_was_made_is_told(url, tmp_path):
+    """Of the same opening as the backup, which was made while it was written to."""
+    file = Path(url.removeprefix("sqlite:///"))
+    with Ledger.open(url) as ledger:
+        ledger.finish([evaluation_record(interaction())])
+        kept = ledger.place()
+        ledger.vacate()
+        shutil.copy(file, tmp_path / "backup.db")
+        ledger.finish([evaluation_record(interaction())])
+        lost = ledger.place()
+    assert lost.identity == kept.identity
+    shutil.copy(tmp_path / "backup.db", file)
+    with Ledger.open(url) as ledger:
+        ledger.finish([evaluation_record(interaction()) for _ in range(3)])
+        assert ledger.place_now(lost) is None
+        assert ledger.place_now(kept) == Place(ledger.place().identity, 1)
 
 
 def test_standings_tell_the_next_attempt(ledger):

@@ -175,6 +175,9 @@ def test_an_older_ledger_is_followed_from_now_on(server, ledger):
     with Ledger.open(server) as migrated:
         migrated.finish([evaluation_record(interaction(), "new")])
         assert follow(migrated, 0)[0] == ["new"]
+        given = migrated.place()
+        with Ledger.open(server):  # which gives it another identity
+            assert migrated.place_now(given) == migrated.place() != given
 
 
 def test_what_is_older_than_it_is_kept_goes(ledger):

@@ -149,12 +149,10 @@ class Dispatcher:
     async def _rerun(self, interaction_ids: Sequence[str], evaluators: Sequence[str]) -> tuple[WaitingEvaluation, ...]:
         chosen = {name: self._planned[name] for name in evaluators}
         found = await self._ledger.standings(interaction_ids)
-        standings = {
-            found[asked].interaction_id: found[asked] for asked in interaction_ids
-        }  # once, under whichever ids
+        once = {found[asked].interaction_id: found[asked] for asked in interaction_ids}  # an alias is asked for as well
         waiting = tuple(
             rerun_of(name, planned, standing, self._clock.now_ns())
-            for standing in standings.values()
+            for standing in once.values()
             for name, planned in chosen.items()
         )
         await self._ledger.commit(Batch(waiting=waiting))

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from pathlib import Path
 
 from otel_eval.clock import Clock
 from otel_eval.crashes.gate import Gate
 from otel_eval.crashes.notes import NO_SLOT, Notes
-from otel_eval.crashes.suspects import ALONE_FROM, DEATHS, KEPT_NS, Suspects
+from otel_eval.crashes.suspects import ALONE_FROM, DEATHS, KEPT_NS, Suspect, Suspects
 from otel_eval.crashes.work import Kind, kind_of, owner, work
 
 APART_S = 5.0
 """A process has to live so long before suspects are done: one that dies sooner died of something else."""
+FURTHER = 4.0
+"""And then so many times longer than what died alone had waited: a kill from outside at intervals comes before it then."""
 
 MOST_CONVICTED = 3
 """Past so many deadly evaluations within :data:`REST_S`, an evaluator is not called."""
@@ -48,10 +50,12 @@ class Caution:
         self._suspects = suspects or Suspects()
         self._directory = directory
         self._clock = clock
-        self._tried_from = 0.0 if clock is None else clock.monotonic() + APART_S
+        self._born = 0.0 if clock is None else clock.monotonic()
         self._gate = Gate()
         self._begun = asyncio.Event()
         self._calm = False
+        self._most = ALONE_FROM
+        self._first_s = APART_S
         self._owners: set[str] = set()
         if notes is None:
             self.start()
@@ -71,6 +75,10 @@ class Caution:
         """Everything is up: a process that dies from now on did start, and can be started again."""
         self._begun.set()
         self._look_again()
+
+    async def started(self) -> None:
+        """Return once it did. For what is not noted, and yet had better not go on before."""
+        await self._begun.wait()
 
     def close(self) -> None:
         """When nothing is under way any more."""
@@ -99,12 +107,9 @@ class Caution:
         if self._calm:
             yield
             return
-        alone = any(
-            ALONE_FROM <= each.deaths < DEATHS and text.startswith(prefix) and is_due(text.removeprefix(prefix))
-            for prefix in (work(kind, ""),)
-            for text, each in self._suspects.under_way.items()
-        )
-        await self._enter(alone=alone)
+        prefix = work(kind, "")
+        due = [text for text in self._suspected() if text.startswith(prefix) and is_due(text.removeprefix(prefix))]
+        await self._enter(due)
         try:
             yield
         finally:
@@ -152,18 +157,48 @@ class Caution:
     def _look_again(self) -> None:
         """Whether there is nobody to be cautious of."""
         self._calm = not self._suspects.under_way and not self._suspects.convicted
-        suspected = (text for text, each in self._suspects.under_way.items() if ALONE_FROM <= each.deaths < DEATHS)
+        suspected = self._suspected()
+        self._most = max((each.deaths for each in suspected.values()), default=ALONE_FROM)
+        first = (_quiet_s(each) for each in suspected.values() if each.deaths == self._most)
+        self._first_s = max(first, default=APART_S)
         self._owners = {owner(text) for text in suspected} - {""}
+
+    def _suspected(self) -> dict[str, Suspect]:
+        """What is done alone."""
+        known = self._suspects.under_way.items()
+        return {text: each for text, each in known if ALONE_FROM <= each.deaths < DEATHS}
 
     def _deaths(self, text: str) -> int:
         suspect = self._suspects.under_way.get(text)
         return 0 if suspect is None else suspect.deaths
 
-    async def _enter(self, *, alone: bool, after_s: float = 0.0) -> None:
+    def _is_apart(self, text: str) -> bool:
+        """Whether it is done alone: itself suspected, or of the same owner as one that is."""
+        return self._deaths(text) >= ALONE_FROM or owner(text) in self._owners
+
+    def _tried_at(self, text: str) -> float:
+        """The age of the process in seconds. Those with the most deaths come first: each death is to tell of one of them."""
+        suspect = self._suspects.under_way.get(text)
+        if suspect is not None and suspect.deaths == self._most:
+            return _quiet_s(suspect)
+        return self._first_s + APART_S
+
+    async def _enter(self, apart: Collection[str]) -> None:
+        """Begin a block: with nothing beside it, and not before it is their time, where any are to be done apart."""
         await self._begun.wait()
-        if alone and self._clock is not None:
-            await self._clock.sleep_until(self._tried_from + after_s)
-        await self._gate.enter(alone=alone)
+        if apart and self._clock is not None:
+            await self._clock.sleep_until(self._born + max(self._tried_at(text) for text in apart))
+        await self._gate.enter(alone=bool(apart))
+        if apart:
+            self._tell_age(apart)
+
+    def _tell_age(self, texts: Collection[str]) -> None:
+        """They begin alone now: should the process die, the next one tries them at another age."""
+        suspects = [each for text in texts if (each := self._suspects.under_way.get(text)) is not None]
+        if suspects and self._clock is not None:
+            for each in suspects:
+                each.alone_s = self._clock.monotonic() - self._born
+            self._save()
 
     def _save(self) -> None:
         if self._directory is not None:
@@ -200,19 +235,20 @@ class During(AbstractAsyncContextManager[None]):
 
     async def __aenter__(self) -> None:
         caution = self._caution
-        if not caution._calm:
-            deaths = caution._deaths(self._text)
-            if deaths < DEATHS:
-                is_suspect = deaths >= ALONE_FROM
-                alone = is_suspect or owner(self._text) in caution._owners
-                await caution._enter(alone=alone, after_s=0.0 if is_suspect else APART_S)
-                self._gated = True
+        if not caution._calm and caution._deaths(self._text) < DEATHS:
+            await caution._enter((self._text,) if caution._is_apart(self._text) else ())
+            self._gated = True
         self._slot = caution._begin(self._text)
 
     async def __aexit__(self, error: type[BaseException] | None, *_: object) -> None:
         self._caution._end(self._text, self._slot, error)
         if self._gated:
             self._caution._gate.leave()
+
+
+def _quiet_s(suspect: Suspect) -> float:
+    """How long a process lives before it is tried."""
+    return APART_S if suspect.deaths <= ALONE_FROM else max(APART_S, suspect.alone_s) * FURTHER
 
 
 def _by(evaluator: str, version: str) -> str:

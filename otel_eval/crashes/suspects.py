@@ -20,12 +20,12 @@ from otel_eval.crashes import notes
 log = logging.getLogger("otel_eval.crashes")
 
 FILE = "suspects.json"
-FORMAT = 1
+FORMAT = 2
 
 ALONE_FROM = 2
 """Deaths from which on it is done alone. One kill from outside is to slow nothing down."""
-DEATHS = 3
-"""What was under way at so many is not done again."""
+DEATHS = 4
+"""What was under way at so many is not done again: alone at two of them, after different times."""
 KEPT_NS = 24 * 3600 * 1_000_000_000
 """What was not under way at a death for so long is forgotten: its Interaction may be gone, or its evaluator."""
 
@@ -34,10 +34,14 @@ _SHOWN = 5
 
 @dataclass(slots=True)
 class Suspect:
-    """At how many deaths it was under way, and when (Unix epoch) at the last of them."""
+    """At how many deaths it was under way, and when (Unix epoch) at the last of them.
+
+    ``alone_s``: the age of the process that did it alone last, in seconds, when that began.
+    """
 
     deaths: int
     last_ns: int
+    alone_s: float = 0.0
 
 
 @dataclass(slots=True, kw_only=True)
@@ -101,7 +105,8 @@ class Suspects:
             raise ValueError(f"its format is {content['format']!r}, not {FORMAT}")
         return cls(
             under_way={
-                str(text): Suspect(int(deaths), int(last)) for text, (deaths, last) in content["under_way"].items()
+                str(text): Suspect(int(deaths), int(last), float(alone))
+                for text, (deaths, last, alone) in content["under_way"].items()
             },
             convicted={
                 str(evaluator): {str(name): int(at_ns) for name, at_ns in names.items()}
@@ -110,7 +115,7 @@ class Suspects:
         )
 
     def _content(self) -> dict[str, Any]:
-        under_way = {text: [each.deaths, each.last_ns] for text, each in self.under_way.items()}
+        under_way = {text: [each.deaths, each.last_ns, each.alone_s] for text, each in self.under_way.items()}
         return {"format": FORMAT, "under_way": under_way, "convicted": self.convicted}
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import inspect
 import logging
+from enum import Enum
 from typing import Any
 
 from otel_eval.clock import Clock
 from otel_eval.crashes import Caution, DiedBefore, Kind, owner_of
 from otel_eval.dispatch.bindings import Bindings
+from otel_eval.dispatch.isolation import Isolated
 from otel_eval.evaluators.contract import EvaluationContext, Evaluator, run
 from otel_eval.interaction import Interaction
 from otel_eval.judges.errors import JudgeUnavailable
@@ -20,6 +22,23 @@ log = logging.getLogger("otel_eval.dispatch")
 
 PROCESS_DIED = "process_died"
 """The ``error.type`` of an evaluation that takes its process with it."""
+
+
+class _Code(Enum):
+    """What runs in an evaluation, by which it is told what a death says of it (docs/decisions/crashes.md)."""
+
+    CUSTOM = "custom"
+    """A user's: it is noted, and an evaluator that kills again and again is not called for a while."""
+    EXACT = "exact"
+    """Ours: noted, and its other evaluations go on whatever one did."""
+    JUDGE = "judge"
+    """Ours, made of texts and settings: it waits for a model nearly all the time, so being under way says nothing."""
+
+    @classmethod
+    def of(cls, evaluator: Evaluator) -> _Code:
+        if isinstance(evaluator, Isolated):  # as the plan has every evaluator that a user's code takes part in
+            return cls.CUSTOM
+        return cls.JUDGE if evaluator.asks_model else cls.EXACT
 
 
 class Execution:
@@ -47,7 +66,7 @@ class Execution:
         self, evaluator: Evaluator, interaction: Interaction, waiting: WaitingEvaluation
     ) -> EvaluationRecord:
         """The record of an evaluator that asks nobody."""
-        started, outcome = await self._run(evaluator, interaction, self._context(waiting), waiting)
+        started, outcome = await self._run(evaluator, interaction, self._context(waiting), waiting, _Code.of(evaluator))
         return self.record(evaluator, interaction, waiting, outcome, started_ns=started)
 
     async def queued(
@@ -57,7 +76,7 @@ class Execution:
         binding = None if self._bindings is None else self._bindings.entry(waiting.evaluator, interaction)
         context = self._context(waiting, binding)
         watched = _Watched(evaluator)
-        started, outcome = await self._run(watched, interaction, context, waiting)
+        started, outcome = await self._run(watched, interaction, context, waiting, _Code.of(evaluator))
         if watched.unavailable is not None:
             raise watched.unavailable
         return self.record(
@@ -93,10 +112,19 @@ class Execution:
         )
 
     async def _run(
-        self, evaluator: Evaluator, interaction: Interaction, context: EvaluationContext, waiting: WaitingEvaluation
+        self,
+        evaluator: Evaluator,
+        interaction: Interaction,
+        context: EvaluationContext,
+        waiting: WaitingEvaluation,
+        code: _Code,
     ) -> tuple[int, Outcome]:
         """When it began, and what came of it."""
-        resting = self._caution.at_rest(waiting.evaluator, waiting.evaluator_version)
+        if code is _Code.JUDGE:
+            await self._caution.started()
+            started = self._clock.now_ns()
+            return started, await run(evaluator, interaction, context)
+        resting = self._rests(waiting, code)
         if resting is not None:
             return self._clock.now_ns(), Errored(reason=resting, error_type=PROCESS_DIED)
         try:
@@ -109,13 +137,15 @@ class Execution:
                 log.error(
                     "evaluators.%s on Interaction %s ends as an error: %s", waiting.evaluator, interaction.id, error
                 )
-                self._tell_of_rest(waiting)
+                if (resting := self._rests(waiting, code)) is not None:
+                    log.error("evaluators.%s is %s", waiting.evaluator, resting)
             return self._clock.now_ns(), Errored(reason=str(error), error_type=PROCESS_DIED)
 
-    def _tell_of_rest(self, waiting: WaitingEvaluation) -> None:
-        resting = self._caution.at_rest(waiting.evaluator, waiting.evaluator_version)
-        if resting is not None:
-            log.error("evaluators.%s is %s", waiting.evaluator, resting)
+    def _rests(self, waiting: WaitingEvaluation, code: _Code) -> str | None:
+        """Why it is not called, where it is not."""
+        if code is not _Code.CUSTOM:
+            return None
+        return self._caution.at_rest(waiting.evaluator, waiting.evaluator_version)
 
     def _context(self, waiting: WaitingEvaluation, binding: str | None = None) -> EvaluationContext:
         return EvaluationContext(

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from otel_eval.crashes import DEATHS, Caution, DiedBefore, Kind, owner_of
-from otel_eval.crashes.caution import APART_S, MOST_CONVICTED, REST_S
+from otel_eval.crashes.caution import APART_S, FURTHER, MOST_CONVICTED, REST_S
 from otel_eval.crashes.notes import left
 from otel_eval.crashes.suspects import ALONE_FROM, FILE, Suspect, Suspects
 from otel_eval.testing.clock import ManualClock
@@ -122,10 +122,48 @@ async def test_what_has_the_same_owner_as_a_suspect_is_done_alone_too(tmp_path: 
     await asyncio.gather(*tasks)
 
 
-async def test_after_three_it_is_not_done(tmp_path: Path) -> None:
+async def test_after_a_death_alone_it_is_tried_later_and_the_others_after_it(tmp_path: Path) -> None:
+    """What killed at intervals from outside comes before; and what may be the cause is first, so that its death tells."""
+    clock = ManualClock()
+    caution = begin(tmp_path, clock, other=ALONE_FROM, once_alone=ALONE_FROM + 1)
+    done: list[str] = []
+
+    async def do(name: str) -> None:
+        async with caution.during(Kind.EVALUATION, name):
+            done.append(name)
+
+    tasks = [asyncio.create_task(do(name)) for name in ("other", "once_alone", "unsuspected")]
+    await clock.run_for(APART_S * FURTHER - 1)
+    assert done == ["unsuspected"]
+    await clock.run_for(1)
+    assert done[1:] == ["once_alone"]
+    await clock.run_for(APART_S)
+    assert done[2:] == ["other"]
+    await asyncio.gather(*tasks)
+
+
+async def test_the_later_it_began_alone_the_later_it_is_tried_again(tmp_path: Path) -> None:
+    """It may have waited for others: a kill that met it then comes before it at the next interval."""
+    clock = ManualClock()
+    began_s = 3 * APART_S
+    Suspects(under_way={"evaluation:a": Suspect(ALONE_FROM + 1, clock.now_ns(), began_s)}).save(tmp_path)
+    caution = started(Caution.begin(tmp_path, at_once=4, clock=clock))
+
+    async def do() -> None:
+        async with caution.during(Kind.EVALUATION, "a"):
+            assert Suspects.load(tmp_path).under_way["evaluation:a"].alone_s == began_s * FURTHER
+
+    task = asyncio.create_task(do())
+    await clock.run_for(began_s * FURTHER - 1)
+    assert not task.done()
+    await clock.run_for(1)
+    await task
+
+
+async def test_after_four_it_is_not_done(tmp_path: Path) -> None:
     """With a reason for people."""
     caution = begin(tmp_path, ManualClock(), a=DEATHS)
-    with pytest.raises(DiedBefore, match="the judging process died 3 times while this was evaluated"):
+    with pytest.raises(DiedBefore, match="the judging process died 4 times while this was evaluated"):
         async with caution.during(Kind.EVALUATION, "a"):
             raise AssertionError
     traces = Caution(suspects=Suspects(under_way={"trace:ab": Suspect(DEATHS, 1)}))
@@ -174,19 +212,19 @@ async def test_an_evaluator_that_kills_again_and_again_is_left_alone_for_an_hour
 
 
 async def test_nothing_goes_on_before_all_is_up(tmp_path: Path) -> None:
-    """A process that dies of it before it is ready would keep the server from starting."""
+    """A process that dies of it before it is ready would keep the server from starting; be it noted or not."""
     caution = Caution.begin(tmp_path, at_once=1, clock=ManualClock())
 
     async def do() -> None:
         async with caution.during(Kind.REQUEST, "1"):
             pass
 
-    task = asyncio.create_task(do())
+    tasks = [asyncio.create_task(do()), asyncio.create_task(caution.started())]
     for _ in range(5):
         await asyncio.sleep(0)
-    assert not task.done()
+    assert not any(task.done() for task in tasks)
     caution.start()
-    await task
+    await asyncio.gather(*tasks)
 
 
 async def test_without_a_directory_everything_is_done(tmp_path: Path) -> None:

@@ -18,16 +18,18 @@ def died(directory: Path, *under_way: str) -> None:
     notes.close()
 
 
-def test_what_was_under_way_at_three_deaths_is_convicted_once(tmp_path: Path) -> None:
-    """At the third death, and no more is said of it afterwards; what was under way at fewer is counted."""
+def test_what_was_under_way_at_four_deaths_is_convicted_once(tmp_path: Path) -> None:
+    """At the fourth death, and no more is said of it afterwards; what was under way at fewer is counted."""
     died(tmp_path, "request:1", "request:2")
     assert take_stock(tmp_path, 1) == Stock(under_way=("request:1", "request:2"))
     died(tmp_path, "request:1")
     assert take_stock(tmp_path, 2) == Stock(under_way=("request:1",), suspected=("request:1",))
     died(tmp_path, "request:1", "request:3")
-    assert take_stock(tmp_path, 3).convicted == ("request:1",)
+    assert take_stock(tmp_path, 3) == Stock(under_way=("request:1", "request:3"))
     died(tmp_path, "request:1")
-    assert take_stock(tmp_path, 4).convicted == ()
+    assert take_stock(tmp_path, 4).convicted == ("request:1",)
+    died(tmp_path, "request:1")
+    assert take_stock(tmp_path, 5).convicted == ()
     counted = {text: each.deaths for text, each in Suspects.load(tmp_path).under_way.items()}
     assert counted == {"request:1": DEATHS + 1, "request:2": 1, "request:3": 1}
 
@@ -70,7 +72,7 @@ def test_a_suspicion_grows_old(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "content",
-    ["", "no json", "[]", '{"format": 2}', '{"format": 1, "under_way": [], "convicted": {}}', '{"format": 1}'],
+    ["", "no json", "[]", '{"format": 1}', '{"format": 2, "under_way": [], "convicted": {}}', '{"format": 2}'],
 )
 def test_what_cannot_be_read_suspects_nobody(tmp_path: Path, caplog: pytest.LogCaptureFixture, content: str) -> None:
     """It is said, and the next death is counted."""

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from otel_eval.crashes import DEATHS, Caution, owner_of
 from otel_eval.crashes.caution import APART_S, MOST_CONVICTED
-from otel_eval.crashes.suspects import Suspect, Suspects
+from otel_eval.crashes.notes import left
+from otel_eval.crashes.suspects import ALONE_FROM, Suspect, Suspects
 from otel_eval.identity import evaluation_id
 from otel_eval.interaction import Interaction
 from otel_eval.outcome import Errored, Outcome, Passed
 from otel_eval.record import EvaluationRecord
 from otel_eval.testing.interactions import interaction
-from tests.dispatch.kit import EXACT, JUDGED, Asking, Exact, Pipeline, arrived, until
+from tests.dispatch.kit import CUSTOM, EXACT, JUDGED, Asking, Exact, Pipeline, arrived, until
 
 
 def traffic(count: int) -> list[Interaction]:
@@ -51,7 +53,7 @@ async def test_the_deadly_one_ends_as_an_error_and_is_not_called(
     first, second, third = traffic(3)
     exact, judge = Exact(), Asking(pipeline.clock)
     caution = after(tmp_path, pipeline, {("e", first.id): DEATHS, ("j", second.id): DEATHS})
-    async with pipeline.running({"e": (EXACT, exact), "j": (JUDGED, judge)}, caution=caution) as dispatcher:
+    async with pipeline.running({"e": (EXACT, exact), "j": (CUSTOM, judge)}, caution=caution) as dispatcher:
         await dispatcher.accept([arrived(each) for each in (first, second, third)])
         records = await pipeline.ended(6)
     assert by_outcome(records) == {
@@ -66,12 +68,12 @@ async def test_the_deadly_one_ends_as_an_error_and_is_not_called(
     assert (
         errors["e"]
         == errors["j"]
-        == Errored("the judging process died 3 times while this was evaluated", error_type="process_died")
+        == Errored("the judging process died 4 times while this was evaluated", error_type="process_died")
     )
     assert pipeline.counts.by["otel_eval.evaluations", "error"] == 2
     assert caplog.messages == [
-        f"evaluators.e on Interaction {first.id} ends as an error: the judging process died 3 times while this was evaluated",
-        f"evaluators.j on Interaction {second.id} ends as an error: the judging process died 3 times while this was evaluated",
+        f"evaluators.e on Interaction {first.id} ends as an error: the judging process died 4 times while this was evaluated",
+        f"evaluators.j on Interaction {second.id} ends as an error: the judging process died 4 times while this was evaluated",
     ]
 
 
@@ -87,9 +89,9 @@ async def test_suspects_run_by_themselves_and_clear_themselves(pipeline: Pipelin
         return Passed("well done", score=1.0)
 
     judge.answer = slowly
-    suspected = {("j", each.id): DEATHS - 1 for each in interactions[:2]}
+    suspected = {("j", each.id): ALONE_FROM for each in interactions[:2]}
     caution = after(tmp_path, pipeline, suspected)
-    async with pipeline.running({"j": (JUDGED, judge)}, caution=caution) as dispatcher:
+    async with pipeline.running({"j": (CUSTOM, judge)}, caution=caution) as dispatcher:
         await dispatcher.accept([arrived(each) for each in interactions])
         await pipeline.clock.run_for(APART_S / 2)
         assert judge.calls == []
@@ -110,16 +112,52 @@ async def test_an_evaluator_that_kills_always_is_not_called_for_a_while(
     interactions = traffic(MOST_CONVICTED + 2)
     judge = Asking(pipeline.clock)
     caution = after(tmp_path, pipeline, {("j", each.id): DEATHS for each in interactions[:MOST_CONVICTED]})
-    evaluators = {"e": (EXACT, Exact()), "j": (JUDGED, judge)}
+    evaluators = {"e": (EXACT, Exact()), "j": (CUSTOM, judge)}
+
+    def judged(name: str) -> bool:
+        return any(record.interaction_id == name and record.evaluator == "j" for record in pipeline.records)
+
     async with pipeline.running(evaluators, caution=caution) as dispatcher:
         for each in interactions:
             await dispatcher.accept([arrived(each)])
-            await until(
-                lambda each=each: any(r.interaction_id == each.id and r.evaluator == "j" for r in pipeline.records)
-            )  # type: ignore[misc]
+            await until(partial(judged, each.id))
         records = await pipeline.ended(2 * len(interactions))
     assert judge.calls == []
     reasons = [record.outcome.reason for record in records if isinstance(record.outcome, Errored)]
     resting = "not called: the judging process died of 3 other evaluations of it within the last hour"
-    assert reasons == ["the judging process died 3 times while this was evaluated"] * 3 + [resting] * 2
+    assert reasons == ["the judging process died 4 times while this was evaluated"] * 3 + [resting] * 2
     assert [message for message in caplog.messages if "not called" in message] == [f"evaluators.j is {resting}"]
+
+
+async def test_an_exact_evaluator_of_ours_is_called_whatever_others_of_it_did(
+    pipeline: Pipeline, tmp_path: Path
+) -> None:
+    """No code of a user's is in it: the deadly ones end as errors, and no more."""
+    interactions = traffic(MOST_CONVICTED + 2)
+    exact = Exact()
+    caution = after(tmp_path, pipeline, {("e", each.id): DEATHS for each in interactions[:MOST_CONVICTED]})
+    async with pipeline.running({"e": (EXACT, exact)}, caution=caution) as dispatcher:
+        await dispatcher.accept([arrived(each) for each in interactions])
+        records = await pipeline.ended(len(interactions))
+    assert by_outcome(records) == {
+        "e error": [each.id for each in interactions[:MOST_CONVICTED]],
+        "e passed": exact.calls,
+    }
+
+
+async def test_a_judge_of_ours_is_no_suspect(pipeline: Pipeline, tmp_path: Path) -> None:
+    """It waits for its model, so that it is nearly always under way when somebody kills: it is not noted, and judged at once."""
+    interactions = traffic(MOST_CONVICTED + 2)
+    noted: list[tuple[str, ...]] = []
+
+    async def answer(_: Interaction) -> Outcome:
+        noted.append(left(tmp_path))
+        return Passed("well done", score=1.0)
+
+    judge = Asking(pipeline.clock, answer)
+    caution = after(tmp_path, pipeline, {("j", each.id): DEATHS for each in interactions})
+    async with pipeline.running({"j": (JUDGED, judge)}, caution=caution) as dispatcher:
+        await dispatcher.accept([arrived(each) for each in interactions])
+        records = await pipeline.ended(len(interactions))
+    assert by_outcome(records) == {"j passed": [each.id for each in interactions]}
+    assert noted == [()] * len(interactions)

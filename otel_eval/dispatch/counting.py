@@ -24,9 +24,14 @@ def count_interactions(recorder: Recorder, became: Iterable[tuple[Interaction, s
 
 
 def count_stored(recorder: Recorder, stored: Iterable[Stored]) -> None:
-    """What a transaction that stored records changed: new verdicts, and verdicts that are another than before."""
+    """What a transaction that stored records changed: new verdicts, and verdicts that are another than before.
+
+    What a record cost was spent, whether its verdict counts or not.
+    """
     alike: defaultdict[tuple[str | None, ...], list[EvaluationRecord]] = defaultdict(list)
     for each in stored:
+        if each.change is not Change.DUPLICATE:
+            _count_cost(recorder, each.record)
         if each.change is Change.NEW:
             record = each.record
             target = (record.agent, record.service, record.environment)
@@ -52,11 +57,7 @@ def show_pause(recorder: Recorder, model: str | None, paused: bool) -> None:
 def _count_new(recorder: Recorder, alike: Sequence[EvaluationRecord]) -> None:
     """New records with the same labels: a counter takes their sum as fast as one of them."""
     one = alike[-1]
-    labels = _target(one.agent, one.service, one.environment) | {
-        "gen_ai.evaluation.name": one.evaluator,
-        "otel_eval.outcome": one.outcome.name,
-        "otel_eval.origin": one.origin.value,
-    }
+    labels = _labels(one)
     recorder.record("otel_eval.evaluations", len(alike), labels, judged=_judged(one))
     for record in alike:
         seconds = max(0, record.ended_ns - record.started_ns) / 1e9
@@ -66,9 +67,20 @@ def _count_new(recorder: Recorder, alike: Sequence[EvaluationRecord]) -> None:
         if isinstance(record.outcome, Inconclusive | Errored):
             why = labels | {"otel_eval.reason": record.outcome.cause.value}
             recorder.record("otel_eval.evaluation.without_verdict", 1, why, judged=_judged(record))
-    cost = sum(call.cost_usd or 0 for record in alike for call in record.judge_calls)
+
+
+def _count_cost(recorder: Recorder, record: EvaluationRecord) -> None:
+    cost = sum(call.cost_usd or 0 for call in record.judge_calls)
     if cost > 0:
-        recorder.record("otel_eval.evaluation.cost", cost, labels)
+        recorder.record("otel_eval.evaluation.cost", cost, _labels(record))
+
+
+def _labels(record: EvaluationRecord) -> dict[str, str]:
+    return _target(record.agent, record.service, record.environment) | {
+        "gen_ai.evaluation.name": record.evaluator,
+        "otel_eval.outcome": record.outcome.name,
+        "otel_eval.origin": record.origin.value,
+    }
 
 
 def _count_revised(recorder: Recorder, record: EvaluationRecord, previous: str) -> None:

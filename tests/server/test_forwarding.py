@@ -95,7 +95,8 @@ async def test_an_outage_of_the_next_endpoint_costs_delay_alone() -> None:
         async with running(forwarding_to(sink, evaluators=evaluators)) as server:
             await export(server.server.grpc, "traces", asked(0))
             await sink.wait_for(lambda sink: sessions(sink) == ["0"])
-            await until(lambda: server.server.journal.backlog_bytes == 0)  # its answer has come, so it is not sent again
+            # Until its answer has come: without that it would be sent again.
+            await until(lambda: server.server.journal.backlog_bytes == 0)
             await asyncio.to_thread(sink.stop)
             for number in range(1, 6):
                 await export(server.server.grpc, "traces", asked(number))

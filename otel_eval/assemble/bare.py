@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from otel_eval.assemble.calls import Call
+from otel_eval.assemble.calls import Call, last_of
 from otel_eval.assemble.nodes import Node
 from otel_eval.assemble.tools import canonical
 from otel_eval.assemble.transcript import final_text
@@ -255,5 +255,5 @@ def _running(chains: Sequence[list[Call]], untold: Sequence[Call]) -> list[Call]
 
 def is_answered(loop: Loop) -> bool:
     """Whether the last call gave a text and asked for no tool, or failed: nothing more is to come."""
-    last = max(loop.calls, key=lambda call: (call.node.ended_ns, call.node.order))
+    last = last_of(loop.calls)
     return last.facts.failure is not None or final_text(last.output) is not None

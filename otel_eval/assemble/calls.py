@@ -57,6 +57,11 @@ def calls_of(nodes: Iterable[Node], tree_of: dict[str, Tree]) -> list[Call]:
     return sorted(calls, key=lambda call: call.node.order)
 
 
+def last_of(calls: Sequence[Call]) -> Call:
+    """The one that ended last."""
+    return max(calls, key=lambda call: (call.node.ended_ns, call.node.order))
+
+
 def _nested(spans: Sequence[Node], tree_of: dict[str, Tree]) -> list[list[Node]]:
     present = {node.key for node in spans}
     inner: dict[tuple[str, str], list[Node]] = {}

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from otel_eval.assemble import gaps as gaps_
-from otel_eval.assemble.calls import Call, usage_of_calls
+from otel_eval.assemble.calls import Call, last_of, usage_of_calls
 from otel_eval.assemble.nodes import Node
 from otel_eval.assemble.tool_spans import ToolSpan
 from otel_eval.assemble.tools import Asked, answer, asked_in, longest, merge, tool_calls
@@ -225,8 +225,7 @@ def _reply(evidence: Evidence, failure: Failure | None) -> str | None:
 def answers(evidence: Evidence) -> bool:
     """Whether it came to an answer of its own: the last model call asked for nothing more, or a frame holds a reply."""
     if evidence.calls:
-        last = max(evidence.calls, key=lambda call: (call.node.ended_ns, call.node.order))
-        return bool(final_text(last.output))
+        return bool(final_text(last_of(evidence.calls).output))
     return bool(_said(evidence.frame_facts()))
 
 
@@ -248,7 +247,7 @@ def _ended_ns(evidence: Evidence) -> int:
 def _last_words(evidence: Evidence) -> tuple[Message, ...] | None:
     """What the last model call put out, else the outermost frame; none is something else than not captured."""
     if evidence.calls:
-        return max(evidence.calls, key=lambda call: (call.node.ended_ns, call.node.order)).facts.output
+        return last_of(evidence.calls).facts.output
     return _first(facts.output for facts in evidence.frame_facts())
 
 

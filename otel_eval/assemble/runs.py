@@ -174,11 +174,12 @@ class _Finder:
         names = {agent.facts.agent for agent in agents if agent.facts is not None}
         if len(names) != 1 or None in names:
             return False
-        questions = [self.asked(self._alone(agent)) for agent in agents]
+        runs = [self._alone(agent) for agent in agents]
+        questions = [self.asked(run) for run in runs]
         if None in questions:
             return False
         return len(set(questions)) == len(questions) or (
-            not _tells(frame) and all(self.answers(self._alone(agent), ()) for agent in agents)
+            not _tells(frame) and all(self.answers(run, ()) for run in runs)
         )
 
     def _are_stages(self, frame: Node, agents: Sequence[Node]) -> bool:

@@ -16,8 +16,7 @@ from typing import Any
 from otel_eval.conventions.answers import counted
 from otel_eval.conventions.content import Content
 from otel_eval.conventions.facts import NO_USAGE, Convention, Facts, Kind
-from otel_eval.conventions.observed import Observed, facts_of
-from otel_eval.conventions.trouble import failure_of, first_exception_of, is_control_flow
+from otel_eval.conventions.observed import Observed, facts_of, failure_in
 from otel_eval.conventions.values import decode_leniently, first_text, is_object, text
 from otel_eval.interaction import Usage
 from otel_eval.signals import Span
@@ -55,10 +54,6 @@ def read(span: Span) -> Facts | None:
     if kind is None:
         return None
     content = Content.of(span)
-    steers = is_control_flow(span)
-    failure = None if steers else failure_of(span)
-    if failure is not None and kind is Kind.TOOL:
-        failure = first_exception_of(span) or failure
     taken = content.value("input", "braintrust.input_json", "braintrust.input", twice=False)
     given = content.value("output", "braintrust.output_json", "braintrust.output", twice=False)
     agent = first_text(attributes, ("gen_ai.agent.name", "adk.agent.name"))
@@ -70,7 +65,7 @@ def read(span: Span) -> Facts | None:
         taken=taken,
         given=given,
         given_raw=text(attributes.get("braintrust.output_json")),
-        failure=failure,
+        failure=failure_in(span, kind),
         setting=SETTING,
         model=text(metadata.get("model")) or first_text(attributes, _MODELS),
         usage=_usage(attributes),

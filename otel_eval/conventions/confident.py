@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from otel_eval.conventions.content import Content, usage_of
 from otel_eval.conventions.facts import Convention, Facts, Kind
-from otel_eval.conventions.observed import Observed, facts_of
-from otel_eval.conventions.trouble import failure_of, first_exception_of, is_control_flow
+from otel_eval.conventions.observed import Observed, facts_of, failure_in
 from otel_eval.conventions.values import first_text, text
 from otel_eval.signals import Span
 
@@ -31,9 +30,6 @@ def read(span: Span) -> Facts | None:
         return None
     kind = KINDS.get(text(attributes.get("confident.span.type")) or "custom", Kind.OTHER)
     content = Content.of(span)
-    failure = None if is_control_flow(span) else failure_of(span)
-    if failure is not None and kind is Kind.TOOL:
-        failure = first_exception_of(span) or failure
     name = {Kind.AGENT: "confident.agent.name", Kind.TOOL: "confident.tool.name"}.get(kind, "confident.span.name")
     whole = ("confident.trace.input", "confident.trace.output") if kind in (Kind.AGENT, Kind.WORKFLOW) else ("", "")
     observed = Observed(
@@ -42,7 +38,7 @@ def read(span: Span) -> Facts | None:
         taken=content.value("input", "confident.span.input", whole[0], twice=False),
         given=content.value("output", "confident.span.output", whole[1], twice=False),
         given_raw=text(attributes.get("confident.span.output")),
-        failure=failure,
+        failure=failure_in(span, kind),
         model=text(attributes.get("confident.llm.model")),
         usage=usage_of(attributes, _USAGE_KEYS),
         session=text(attributes.get("confident.trace.thread_id")),

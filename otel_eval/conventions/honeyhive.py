@@ -13,8 +13,8 @@ from typing import Any
 from otel_eval.conventions.answers import counted
 from otel_eval.conventions.content import Content
 from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind
-from otel_eval.conventions.observed import Observed, facts_of
-from otel_eval.conventions.trouble import failure_of, first_exception_of, is_control_flow
+from otel_eval.conventions.observed import Observed, facts_of, failure_in
+from otel_eval.conventions.trouble import is_control_flow
 from otel_eval.conventions.values import containers, first_text, text, unflatten_object
 from otel_eval.interaction import Failure
 from otel_eval.signals import Span
@@ -58,9 +58,9 @@ def _arguments(attributes: Mapping[str, Any]) -> Any:
 
 
 def _failure(span: Span, kind: Kind) -> Failure | None:
-    told = failure_of(span)
+    told = failure_in(span, kind)
     if told is not None:
-        return (first_exception_of(span) if kind is Kind.TOOL else None) or told
+        return told
     message = text(span.attributes.get("honeyhive_error"))
     return None if message is None else Failure(type=text(span.attributes.get("honeyhive_error_type")), message=message)
 

@@ -12,8 +12,7 @@ from typing import Any
 
 from otel_eval.conventions.content import Content, usage_of
 from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind
-from otel_eval.conventions.observed import Observed, facts_of
-from otel_eval.conventions.trouble import failure_of, first_exception_of, is_control_flow
+from otel_eval.conventions.observed import Observed, facts_of, failure_in
 from otel_eval.conventions.values import first_text, text
 from otel_eval.interaction import Usage
 from otel_eval.signals import Span
@@ -46,9 +45,6 @@ def read(span: Span) -> Facts | None:
         return None
     kind = KINDS.get(kind_name, Kind.OTHER)
     content = Content.of(span)
-    failure = None if is_control_flow(span) else failure_of(span)
-    if failure is not None and kind is Kind.TOOL:
-        failure = first_exception_of(span) or failure
     given = content.value("output", "judgment.output", "gen_ai.completion", twice=False)
     observed = Observed(
         kind=kind,
@@ -56,7 +52,7 @@ def read(span: Span) -> Facts | None:
         taken=content.value("input", "judgment.input", "gen_ai.prompt", twice=False),
         given=MISSING if given == "<generator>" else given,
         given_raw=text(attributes.get("judgment.output")),
-        failure=failure,
+        failure=failure_in(span, kind),
         model=first_text(attributes, ("judgment.llm.model", "gen_ai.response.model", "gen_ai.request.model")),
         usage=_usage(attributes),
         session=text(attributes.get("judgment.session_id")),

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from otel_eval.conventions.content import Content
 from otel_eval.conventions.facts import Convention, Facts, Kind
-from otel_eval.conventions.observed import Observed, facts_of
-from otel_eval.conventions.trouble import failure_of, first_exception_of, is_control_flow
+from otel_eval.conventions.observed import Observed, facts_of, failure_in
 from otel_eval.conventions.values import first_text, text
 from otel_eval.signals import Span
 
@@ -32,16 +31,12 @@ def read(span: Span) -> Facts | None:
         return None
     kind = KINDS.get(kind_name.upper(), Kind.OTHER)
     content = Content.of(span)
-    steers = is_control_flow(span)
-    failure = None if steers else failure_of(span)
-    if failure is not None and kind is Kind.TOOL:
-        failure = first_exception_of(span) or failure
     observed = Observed(
         kind=kind,
         name=span.name or None,
         taken=content.value("input", "lmnr.span.input", twice=False),
         given=content.value("output", "lmnr.span.output", twice=False),
-        failure=failure,
+        failure=failure_in(span, kind),
         model=first_text(attributes, ("gen_ai.response.model", "gen_ai.request.model")),
         session=text(attributes.get("lmnr.association.properties.session_id")),
         setting="@observe(ignore_input=False, ignore_output=False)",

@@ -12,9 +12,8 @@ from typing import Any
 
 from otel_eval.conventions.answers import counted
 from otel_eval.conventions.content import Content, usage_of
-from otel_eval.conventions.facts import MISSING, NO_USAGE, Convention, Facts, Kind
-from otel_eval.conventions.observed import Observed, facts_of
-from otel_eval.conventions.trouble import failure_of, first_exception_of, is_control_flow
+from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind
+from otel_eval.conventions.observed import Observed, facts_of, failure_in
 from otel_eval.conventions.values import decode_leniently, first_text, is_object, text
 from otel_eval.interaction import Usage
 from otel_eval.signals import Span
@@ -48,15 +47,12 @@ def read(span: Span) -> Facts | None:
         return None
     kind = KINDS.get(kind_name, Kind.OTHER)
     content = Content.of(span)
-    failure = None if is_control_flow(span) else failure_of(span)
-    if failure is not None and kind is Kind.TOOL:
-        failure = first_exception_of(span) or failure
     observed = Observed(
         kind=kind,
         name=span.name or None,
         taken=_value(content.value("input", "langwatch.input", twice=False)),
         given=_value(content.value("output", "langwatch.output", twice=False)),
-        failure=failure,
+        failure=failure_in(span, kind),
         model=first_text(attributes, ("gen_ai.response.model", "gen_ai.request.model")),
         usage=_usage(attributes),
         session=first_text(attributes, _SESSIONS),
@@ -81,7 +77,7 @@ def _usage(attributes: Mapping[str, Any]) -> Usage:
     metrics = decode_leniently(attributes.get("langwatch.metrics"))
     if is_object(metrics) and is_object(metrics.get("value")):  # as JavaScript writes it
         metrics = metrics["value"]
-    return counted(metrics) if is_object(metrics) else usage_of(attributes) or NO_USAGE
+    return counted(metrics) if is_object(metrics) else usage_of(attributes)
 
 
 CONVENTION = Convention(name="langwatch", read=read, prefixes=("langwatch.span.type",))

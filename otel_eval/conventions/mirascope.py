@@ -12,7 +12,7 @@ from otel_eval.conventions.content import Content
 from otel_eval.conventions.facts import Convention, Facts, Kind
 from otel_eval.conventions.messages import read_messages
 from otel_eval.conventions.observed import Observed, facts_of
-from otel_eval.conventions.trouble import failure_of, is_control_flow
+from otel_eval.conventions.trouble import failure_of
 from otel_eval.conventions.values import decode_leniently, text
 from otel_eval.signals import Span
 
@@ -25,7 +25,7 @@ def read(span: Span) -> Facts | None:
         return None
     content = Content.of(span)
     session = text(attributes.get("mirascope.ops.session.id"))
-    failure = None if is_control_flow(span) else failure_of(span)
+    failure = failure_of(span)
     if kind_name.startswith("response_"):
         said = {"role": "assistant", "content": decode_leniently(attributes.get("mirascope.response.content"))}
         return Facts(

@@ -13,10 +13,9 @@ from typing import Any
 from otel_eval.conventions.answers import counted
 from otel_eval.conventions.content import Content
 from otel_eval.conventions.facts import Convention, Facts, Kind
-from otel_eval.conventions.observed import Observed, facts_of
-from otel_eval.conventions.trouble import failure_of, first_exception_of, is_control_flow
+from otel_eval.conventions.observed import Observed, facts_of, failure_in
+from otel_eval.conventions.trouble import failure_of
 from otel_eval.conventions.values import decode_leniently, is_object, text
-from otel_eval.interaction import Failure
 from otel_eval.signals import Span
 
 KINDS: dict[str, Kind] = {
@@ -65,7 +64,7 @@ def read(span: Span) -> Facts | None:
         name=name,
         taken=_taken(content.value("input", "mlflow.spanInputs", twice=False)),
         given=_given(content.value("output", "mlflow.spanOutputs", twice=False)),
-        failure=None if is_control_flow(span) else _failure(span, kind),
+        failure=failure_in(span, kind),
         model=_text(attributes, "mlflow.llm.model") or _text(attributes, "model"),
         usage=counted(decode_leniently(attributes.get("mlflow.chat.tokenUsage"))),
         session=_text(attributes, "session.id"),
@@ -99,11 +98,6 @@ def _text(attributes: Mapping[str, Any], key: str) -> str | None:
     """A text that may be in quotes."""
     raw = attributes.get(key)
     return text(decode_leniently(raw)) if isinstance(raw, str) and raw[:1] == '"' else text(raw)
-
-
-def _failure(span: Span, kind: Kind) -> Failure | None:
-    failure = failure_of(span)
-    return (first_exception_of(span) or failure) if failure is not None and kind is Kind.TOOL else failure
 
 
 CONVENTION = Convention(name="mlflow", read=read, prefixes=("mlflow.",), scopes=(_SCOPE,))

@@ -12,7 +12,7 @@ from otel_eval.conventions.content import Content
 from otel_eval.conventions.facts import MISSING, NO_USAGE, Facts, Kind, Missing
 from otel_eval.conventions.messages import read_messages
 from otel_eval.conventions.payloads import Payload, input_of, output_of, tool_arguments, tool_outcome
-from otel_eval.conventions.trouble import is_control_flow
+from otel_eval.conventions.trouble import failure_of, first_exception_of, is_control_flow
 from otel_eval.conventions.values import containers, is_object, plain, text
 from otel_eval.frozen import frozen
 from otel_eval.interaction import Failure, JsonValue, Message, TextPart, Usage
@@ -50,6 +50,12 @@ def facts_of(observed: Observed, span: Span, content: Content) -> Facts:
     if observed.kind in (Kind.AGENT, Kind.WORKFLOW, Kind.STEP):
         return _agent(observed, span, content)
     return Facts(kind=observed.kind)
+
+
+def failure_in(span: Span, kind: Kind) -> Failure | None:
+    """As :func:`failure_of` tells it; a tool's in the words of the first exception, the cause where a wrapper's follows it."""
+    failure = failure_of(span)
+    return (first_exception_of(span) or failure) if failure is not None and kind is Kind.TOOL else failure
 
 
 def _agent(observed: Observed, span: Span, content: Content) -> Facts:

@@ -75,7 +75,8 @@ async def _serve(config: Config, setup: Setup) -> None:
     stopping = Stopping()
     loop = asyncio.get_running_loop()
     for number in STOP_SIGNALS:
-        loop.add_signal_handler(number, stopping.signal)
+        # Not by add_signal_handler: taking that back gives the signal its default for a moment, which would become the status.
+        signal.signal(number, lambda *_: _tell(loop, stopping))
     async with _started(config, setup, stopping) as server:
         say(ready_line(server), sys.stdout)
         if not server.exports_to:
@@ -85,16 +86,18 @@ async def _serve(config: Config, setup: Setup) -> None:
             )
         await stopping.wait()
     say("stopped; what was accepted is kept", sys.stderr)
-    _end_at_a_signal(loop)
+    _end_at_a_signal()
 
 
-def _end_at_a_signal(loop: asyncio.AbstractEventLoop) -> None:
+def _tell(loop: asyncio.AbstractEventLoop, stopping: Stopping) -> None:
+    with contextlib.suppress(RuntimeError):  # the loop is closed: what runs now is the way out, for another reason
+        loop.call_soon_threadsafe(stopping.signal)
+
+
+def _end_at_a_signal() -> None:
     """All is done and kept: whoever tells it to stop once more need not wait for the interpreter, and it did not fail."""
-    signal.pthread_sigmask(signal.SIG_BLOCK, STOP_SIGNALS)
     for number in STOP_SIGNALS:
-        loop.remove_signal_handler(number)
         signal.signal(number, lambda *_: os._exit(0))
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, STOP_SIGNALS)
     atexit.register(_ignore_signals)
 
 

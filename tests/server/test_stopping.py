@@ -52,7 +52,7 @@ async def test_whoever_never_stops_telling_it_to_stop_gets_status_0(tmp_path: Pa
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(server.process.pid, signal.SIGTERM)  # Popen's own would take the status away from asyncio
                 with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(server.process.wait(), 0.002)
+                    await asyncio.wait_for(server.process.wait(), 0.0002)
         assert server.process.returncode == 0
 
 

@@ -23,7 +23,7 @@ from otel_eval.assemble.totals import with_totals
 from otel_eval.assemble.transcript import asked_at
 from otel_eval.assemble.tree import Tree
 from otel_eval.conventions.facts import Kind, Note
-from otel_eval.conventions.messages import calls_in
+from otel_eval.conventions.reading.messages import calls_in
 from otel_eval.identity import interaction_id
 from otel_eval.interaction import Interaction
 from otel_eval.signals import LogRecord, Span

@@ -16,7 +16,7 @@ from otel_eval.assemble.nodes import Node
 from otel_eval.assemble.tools import canonical
 from otel_eval.assemble.transcript import final_text
 from otel_eval.assemble.tree import Tree
-from otel_eval.conventions.messages import asks, call_ids_in, calls_in, results_in
+from otel_eval.conventions.reading.messages import asks, call_ids_in, calls_in, results_in
 from otel_eval.identity import digest
 from otel_eval.interaction import Message, ToolCallPart
 

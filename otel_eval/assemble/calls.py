@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from otel_eval.assemble.nodes import Node
 from otel_eval.assemble.tree import Tree
 from otel_eval.conventions.facts import Facts, Kind, fill
-from otel_eval.conventions.messages import calls_in, results_in
+from otel_eval.conventions.reading.messages import calls_in, results_in
 from otel_eval.frozen import frozen
 from otel_eval.interaction import Message, ModelCall, TextPart, Usage
 

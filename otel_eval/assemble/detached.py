@@ -12,7 +12,7 @@ from otel_eval.assemble.interactions import Evidence
 from otel_eval.assemble.nodes import Node
 from otel_eval.assemble.transcript import reply_in
 from otel_eval.conventions.facts import Facts, Kind
-from otel_eval.conventions.messages import calls_in
+from otel_eval.conventions.reading.messages import calls_in
 
 
 def is_detached(found: Evidence) -> bool:

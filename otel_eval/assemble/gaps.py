@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from otel_eval.conventions.cutting import LIMIT_SETTING, is_cut
 from otel_eval.conventions.facts import Facts, Mark
+from otel_eval.conventions.reading.cutting import LIMIT_SETTING, is_cut
 from otel_eval.frozen import changed
 from otel_eval.interaction import Gap, GapKind, Interaction, TextPart, Usage
 

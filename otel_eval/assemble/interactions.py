@@ -22,8 +22,8 @@ from otel_eval.assemble.transcript import (
     turn_of,
 )
 from otel_eval.conventions.facts import Facts, Kind
-from otel_eval.conventions.messages import asks
-from otel_eval.conventions.trouble import is_programs_own
+from otel_eval.conventions.reading.messages import asks
+from otel_eval.conventions.reading.trouble import is_programs_own
 from otel_eval.identity import interaction_id
 from otel_eval.interaction import Attachment, Failure, Interaction, Link, Message, ToolCall, Usage
 

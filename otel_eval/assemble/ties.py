@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from otel_eval.assemble.bare import message_key
 from otel_eval.assemble.nodes import Node
 from otel_eval.conventions.facts import Kind, Note
-from otel_eval.conventions.messages import asks, call_ids_in
+from otel_eval.conventions.reading.messages import asks, call_ids_in
 from otel_eval.identity import digest
 from otel_eval.interaction import Message
 

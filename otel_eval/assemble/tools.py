@@ -14,10 +14,10 @@ from typing import TypeVar
 import orjson
 
 from otel_eval.assemble.tool_spans import ToolSpan, alike, letters
-from otel_eval.conventions.cutting import LIMIT_SETTING, is_cut
 from otel_eval.conventions.facts import MISSING, Facts, Kind, Missing
-from otel_eval.conventions.trouble import error_in_result
-from otel_eval.conventions.values import is_placeholder
+from otel_eval.conventions.reading.cutting import LIMIT_SETTING, is_cut
+from otel_eval.conventions.reading.trouble import error_in_result
+from otel_eval.conventions.reading.values import is_placeholder
 from otel_eval.interaction import Failure, Gap, GapKind, JsonValue, Message, ToolCall, ToolCallPart, ToolResultPart
 
 T = TypeVar("T")

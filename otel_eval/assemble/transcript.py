@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from otel_eval.conventions.messages import asks
+from otel_eval.conventions.reading.messages import asks
 from otel_eval.interaction import Attachment, Message, ToolCallPart
 
 

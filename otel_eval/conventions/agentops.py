@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from otel_eval.conventions.content import Content
 from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind
-from otel_eval.conventions.observed import Observed, facts_of
-from otel_eval.conventions.trouble import failure_of
-from otel_eval.conventions.values import first_text, text
+from otel_eval.conventions.reading.content import Content
+from otel_eval.conventions.reading.observed import Observed, facts_of
+from otel_eval.conventions.reading.trouble import failure_of
+from otel_eval.conventions.reading.values import first_text, text
 from otel_eval.signals import Span
 
 KINDS: dict[str, Kind] = {

@@ -7,12 +7,12 @@ Source: agentscope 2.0.11 (TracingMiddleware).
 
 from __future__ import annotations
 
-from otel_eval.conventions.content import Content
 from otel_eval.conventions.facts import Convention, Facts, Kind
 from otel_eval.conventions.genai import kind_of
-from otel_eval.conventions.parts import result_value
-from otel_eval.conventions.trouble import error_in_result, tool_error_of
-from otel_eval.conventions.values import is_object
+from otel_eval.conventions.reading.content import Content
+from otel_eval.conventions.reading.parts import result_value
+from otel_eval.conventions.reading.trouble import error_in_result, tool_error_of
+from otel_eval.conventions.reading.values import is_object
 from otel_eval.signals import Span
 
 _FAILED = frozenset({"error", "denied", "interrupted"})

@@ -9,10 +9,10 @@ Source: anthropic 2.14.0 for Python.
 
 from __future__ import annotations
 
-from otel_eval.conventions.content import Content
 from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind
-from otel_eval.conventions.trouble import tool_error_of
-from otel_eval.conventions.values import text
+from otel_eval.conventions.reading.content import Content
+from otel_eval.conventions.reading.trouble import tool_error_of
+from otel_eval.conventions.reading.values import text
 from otel_eval.interaction import GapKind
 from otel_eval.signals import Span
 

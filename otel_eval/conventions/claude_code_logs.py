@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from otel_eval.conventions.content import Content
 from otel_eval.conventions.facts import Facts, Kind
-from otel_eval.conventions.values import decode_leniently, is_object, text
+from otel_eval.conventions.reading.content import Content
+from otel_eval.conventions.reading.values import decode_leniently, is_object, text
 from otel_eval.interaction import GapKind, JsonValue, Message, TextPart, ToolCallPart, ToolResultPart
 from otel_eval.signals import LogRecord
 

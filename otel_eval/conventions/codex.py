@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import re
 
-from otel_eval.conventions.content import Content, usage_of
 from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind, Missing
-from otel_eval.conventions.parts import result_value
-from otel_eval.conventions.trouble import failure_of, tool_error_of
-from otel_eval.conventions.values import first_text, text
+from otel_eval.conventions.reading.content import Content, usage_of
+from otel_eval.conventions.reading.parts import result_value
+from otel_eval.conventions.reading.trouble import failure_of, tool_error_of
+from otel_eval.conventions.reading.values import first_text, text
 from otel_eval.interaction import GapKind, JsonValue, Message, TextPart
 from otel_eval.signals import LogRecord, Span
 

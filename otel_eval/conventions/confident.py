@@ -7,10 +7,10 @@ Source: deepeval 4.3.1 (tracing.otel).
 
 from __future__ import annotations
 
-from otel_eval.conventions.content import Content, usage_of
 from otel_eval.conventions.facts import Convention, Facts, Kind
-from otel_eval.conventions.observed import Observed, facts_of, failure_in
-from otel_eval.conventions.values import first_text, text
+from otel_eval.conventions.reading.content import Content, usage_of
+from otel_eval.conventions.reading.observed import Observed, facts_of, failure_in
+from otel_eval.conventions.reading.values import first_text, text
 from otel_eval.signals import Span
 
 KINDS: dict[str, Kind] = {"agent": Kind.AGENT, "llm": Kind.MODEL, "tool": Kind.TOOL, "custom": Kind.WORKFLOW}

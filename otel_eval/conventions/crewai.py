@@ -8,11 +8,11 @@ ids of tasks and agents. Content is always on; values over ``CREWAI_OTEL_MAX_ATT
 
 from __future__ import annotations
 
-from otel_eval.conventions.content import Content
 from otel_eval.conventions.facts import Convention, Facts, Kind, Mark
-from otel_eval.conventions.payloads import input_payload
-from otel_eval.conventions.trouble import failure_of
-from otel_eval.conventions.values import text
+from otel_eval.conventions.reading.content import Content
+from otel_eval.conventions.reading.payloads import input_payload
+from otel_eval.conventions.reading.trouble import failure_of
+from otel_eval.conventions.reading.values import text
 from otel_eval.interaction import GapKind
 from otel_eval.signals import Span
 

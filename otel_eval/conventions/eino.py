@@ -15,13 +15,13 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from otel_eval.conventions.content import Content, usage_of
 from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind, Missing
-from otel_eval.conventions.messages import read_messages
-from otel_eval.conventions.parts import result_value
-from otel_eval.conventions.payloads import Payload, input_of, output_of
-from otel_eval.conventions.trouble import error_in_result, failure_of, tool_error_of
-from otel_eval.conventions.values import decode_leniently, first_text, is_object, plain, text, unflatten
+from otel_eval.conventions.reading.content import Content, usage_of
+from otel_eval.conventions.reading.messages import read_messages
+from otel_eval.conventions.reading.parts import result_value
+from otel_eval.conventions.reading.payloads import Payload, input_of, output_of
+from otel_eval.conventions.reading.trouble import error_in_result, failure_of, tool_error_of
+from otel_eval.conventions.reading.values import decode_leniently, first_text, is_object, plain, text, unflatten
 from otel_eval.interaction import JsonValue, Message
 from otel_eval.signals import Span
 

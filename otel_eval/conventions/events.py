@@ -15,10 +15,10 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from otel_eval.conventions.content import Content
 from otel_eval.conventions.facts import Facts, Kind, fill
-from otel_eval.conventions.messages import calls_in, read_message, read_messages
-from otel_eval.conventions.values import containers, is_object, is_placeholder, text
+from otel_eval.conventions.reading.content import Content
+from otel_eval.conventions.reading.messages import calls_in, read_message, read_messages
+from otel_eval.conventions.reading.values import containers, is_object, is_placeholder, text
 from otel_eval.frozen import changed
 from otel_eval.interaction import Message
 from otel_eval.signals import LogRecord, SpanEvent

@@ -13,12 +13,12 @@ from functools import lru_cache
 from typing import Any
 
 from otel_eval.conventions import events
-from otel_eval.conventions.content import Content, usage_of
 from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind, fill
-from otel_eval.conventions.messages import calls_in, read_messages, results_in
-from otel_eval.conventions.payloads import is_command, tool_outcome
-from otel_eval.conventions.trouble import error_in_result, failure_of, is_control_flow, tool_error_of
-from otel_eval.conventions.values import decode_leniently, first_text, is_object, text, unflatten
+from otel_eval.conventions.reading.content import Content, usage_of
+from otel_eval.conventions.reading.messages import calls_in, read_messages, results_in
+from otel_eval.conventions.reading.payloads import is_command, tool_outcome
+from otel_eval.conventions.reading.trouble import error_in_result, failure_of, is_control_flow, tool_error_of
+from otel_eval.conventions.reading.values import decode_leniently, first_text, is_object, text, unflatten
 from otel_eval.interaction import Failure, Message
 from otel_eval.signals import Span
 

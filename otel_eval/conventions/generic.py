@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from otel_eval.conventions.content import Content, usage_of
 from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind
-from otel_eval.conventions.messages import read_messages
-from otel_eval.conventions.payloads import input_payload, output_payload, tool_arguments, tool_outcome
-from otel_eval.conventions.trouble import failure_of, tool_error_of
-from otel_eval.conventions.values import containers, first_text, is_object, is_placeholder
+from otel_eval.conventions.reading.content import Content, usage_of
+from otel_eval.conventions.reading.messages import read_messages
+from otel_eval.conventions.reading.payloads import input_payload, output_payload, tool_arguments, tool_outcome
+from otel_eval.conventions.reading.trouble import failure_of, tool_error_of
+from otel_eval.conventions.reading.values import containers, first_text, is_object, is_placeholder
 from otel_eval.interaction import Message
 from otel_eval.signals import Span
 

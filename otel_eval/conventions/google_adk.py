@@ -30,14 +30,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from otel_eval.conventions import events
-from otel_eval.conventions.content import Content, usage_of
 from otel_eval.conventions.facts import MISSING, NO_USAGE, Convention, Facts, Kind, Missing
 from otel_eval.conventions.genai import finish_reasons_of
-from otel_eval.conventions.languages import is_go
-from otel_eval.conventions.messages import read_messages
-from otel_eval.conventions.streaming import whole
-from otel_eval.conventions.trouble import error_in_result, failure_of, tool_error_of
-from otel_eval.conventions.values import Undecodable, decode, first_number, first_text, is_object, plain, text
+from otel_eval.conventions.reading.content import Content, usage_of
+from otel_eval.conventions.reading.languages import is_go
+from otel_eval.conventions.reading.messages import read_messages
+from otel_eval.conventions.reading.streaming import whole
+from otel_eval.conventions.reading.trouble import error_in_result, failure_of, tool_error_of
+from otel_eval.conventions.reading.values import Undecodable, decode, first_number, first_text, is_object, plain, text
 from otel_eval.frozen import changed
 from otel_eval.interaction import Failure, GapKind, JsonValue, Message, TextPart, Usage
 from otel_eval.signals import LogRecord, Span

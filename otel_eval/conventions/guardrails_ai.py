@@ -7,11 +7,11 @@ Source: guardrails-ai 0.11.0 (telemetry).
 
 from __future__ import annotations
 
-from otel_eval.conventions.content import Content, usage_of
 from otel_eval.conventions.facts import Convention, Facts, Kind
-from otel_eval.conventions.messages import read_messages
-from otel_eval.conventions.trouble import failure_of, is_control_flow
-from otel_eval.conventions.values import text, unflatten
+from otel_eval.conventions.reading.content import Content, usage_of
+from otel_eval.conventions.reading.messages import read_messages
+from otel_eval.conventions.reading.trouble import failure_of, is_control_flow
+from otel_eval.conventions.reading.values import text, unflatten
 from otel_eval.interaction import Message
 from otel_eval.signals import Span
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from otel_eval.conventions.content import Content, usage_of
 from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind
-from otel_eval.conventions.observed import Observed, facts_of, failure_in
-from otel_eval.conventions.values import first_text, text
+from otel_eval.conventions.reading.content import Content, usage_of
+from otel_eval.conventions.reading.observed import Observed, facts_of, failure_in
+from otel_eval.conventions.reading.values import first_text, text
 from otel_eval.interaction import Usage
 from otel_eval.signals import Span
 

@@ -17,10 +17,10 @@ import re
 from collections.abc import Iterable
 
 from otel_eval.conventions import events
-from otel_eval.conventions.content import Content
 from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind, Mark
 from otel_eval.conventions.genai import OPERATIONS
-from otel_eval.conventions.values import is_placeholder, text
+from otel_eval.conventions.reading.content import Content
+from otel_eval.conventions.reading.values import is_placeholder, text
 from otel_eval.frozen import changed
 from otel_eval.interaction import GapKind, Message, Part, TextPart, ToolCallPart
 from otel_eval.signals import Span, SpanEvent

@@ -5,10 +5,10 @@ Source: lmnr 0.8.2.
 
 from __future__ import annotations
 
-from otel_eval.conventions.content import Content
 from otel_eval.conventions.facts import Convention, Facts, Kind
-from otel_eval.conventions.observed import Observed, facts_of, failure_in
-from otel_eval.conventions.values import first_text, text
+from otel_eval.conventions.reading.content import Content
+from otel_eval.conventions.reading.observed import Observed, facts_of, failure_in
+from otel_eval.conventions.reading.values import first_text, text
 from otel_eval.signals import Span
 
 KINDS: dict[str, Kind] = {

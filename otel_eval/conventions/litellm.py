@@ -12,11 +12,11 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from otel_eval.conventions.answers import answer_messages, counted
 from otel_eval.conventions.facts import Convention, Facts, Kind
 from otel_eval.conventions.genai import SETTING, kind_of
-from otel_eval.conventions.messages import read_messages
-from otel_eval.conventions.values import containers, text
+from otel_eval.conventions.reading.answers import answer_messages, counted
+from otel_eval.conventions.reading.messages import read_messages
+from otel_eval.conventions.reading.values import containers, text
 from otel_eval.signals import Span
 
 FIRST_SETTING = "litellm.turn_off_message_logging = False"

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from otel_eval.conventions.content import Content
 from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind
-from otel_eval.conventions.messages import calls_in, read_message, read_messages
-from otel_eval.conventions.trouble import failure_of, is_control_flow, tool_error_of
-from otel_eval.conventions.values import first_text, is_object
+from otel_eval.conventions.reading.content import Content
+from otel_eval.conventions.reading.messages import calls_in, read_message, read_messages
+from otel_eval.conventions.reading.trouble import failure_of, is_control_flow, tool_error_of
+from otel_eval.conventions.reading.values import first_text, is_object
 from otel_eval.interaction import Message, Part, TextPart
 from otel_eval.signals import Span
 

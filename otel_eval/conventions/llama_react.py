@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from otel_eval.conventions.values import decode_leniently, is_object, plain
+from otel_eval.conventions.reading.values import decode_leniently, is_object, plain
 from otel_eval.interaction import JsonValue, Message, Part, TextPart, ToolCallPart, ToolResultPart
 
 _FORMAT = re.compile(r"^Thought: .*^Action: .*^Action Input: .*^Answer: ", re.S | re.M)

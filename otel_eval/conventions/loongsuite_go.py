@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from otel_eval.conventions.content import Content
 from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind, Missing
-from otel_eval.conventions.parts import result_value
-from otel_eval.conventions.payloads import Payload, input_of, output_of
-from otel_eval.conventions.trouble import error_in_result, failure_of, tool_error_of
-from otel_eval.conventions.values import decode_leniently, first_text, is_placeholder, plain, text
+from otel_eval.conventions.reading.content import Content
+from otel_eval.conventions.reading.parts import result_value
+from otel_eval.conventions.reading.payloads import Payload, input_of, output_of
+from otel_eval.conventions.reading.trouble import error_in_result, failure_of, tool_error_of
+from otel_eval.conventions.reading.values import decode_leniently, first_text, is_placeholder, plain, text
 from otel_eval.interaction import JsonValue
 from otel_eval.signals import Span
 

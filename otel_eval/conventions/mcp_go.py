@@ -8,8 +8,8 @@ Source: mark3labs/mcp-go 1.2.1 (``server/tracing.go``, ``client/tracing.go``).
 from __future__ import annotations
 
 from otel_eval.conventions.facts import Convention, Facts, Kind
-from otel_eval.conventions.trouble import tool_error_of
-from otel_eval.conventions.values import text
+from otel_eval.conventions.reading.trouble import tool_error_of
+from otel_eval.conventions.reading.values import text
 from otel_eval.signals import Span
 
 

@@ -7,13 +7,13 @@ Source: mirascope 2.8.2.
 
 from __future__ import annotations
 
-from otel_eval.conventions.answers import counted
-from otel_eval.conventions.content import Content
 from otel_eval.conventions.facts import Convention, Facts, Kind
-from otel_eval.conventions.messages import read_messages
-from otel_eval.conventions.observed import Observed, facts_of
-from otel_eval.conventions.trouble import failure_of
-from otel_eval.conventions.values import decode_leniently, text
+from otel_eval.conventions.reading.answers import counted
+from otel_eval.conventions.reading.content import Content
+from otel_eval.conventions.reading.messages import read_messages
+from otel_eval.conventions.reading.observed import Observed, facts_of
+from otel_eval.conventions.reading.trouble import failure_of
+from otel_eval.conventions.reading.values import decode_leniently, text
 from otel_eval.signals import Span
 
 

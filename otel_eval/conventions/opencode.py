@@ -8,8 +8,8 @@ Source: opencode 1.18.33 with ``experimental.openTelemetry``.
 from __future__ import annotations
 
 from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind, Missing
-from otel_eval.conventions.parts import result_value
-from otel_eval.conventions.values import containers, is_object, text
+from otel_eval.conventions.reading.parts import result_value
+from otel_eval.conventions.reading.values import containers, is_object, text
 from otel_eval.interaction import JsonValue
 from otel_eval.signals import Span
 

@@ -1,7 +1,7 @@
 """OpenInference (Arize): ``openinference.span.kind``, flattened ``llm.*`` messages, ``input.value`` and ``output.value``.
 
 Source: openinference-semantic-conventions 0.1.42. Content is on by default; hidden content reads ``__REDACTED__``.
-Each framework's instrumentation puts its own objects into ``input.value``: :mod:`otel_eval.conventions.payloads`.
+Each framework's instrumentation puts its own objects into ``input.value``: :mod:`otel_eval.conventions.reading.payloads`.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from otel_eval.conventions import google_adk, openinference_langchain4j
-from otel_eval.conventions.answers import answer_id, answer_messages
-from otel_eval.conventions.content import Content, usage_of
 from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind, Missing
-from otel_eval.conventions.messages import read_messages
-from otel_eval.conventions.payloads import (
+from otel_eval.conventions.reading.answers import answer_id, answer_messages
+from otel_eval.conventions.reading.content import Content, usage_of
+from otel_eval.conventions.reading.messages import read_messages
+from otel_eval.conventions.reading.payloads import (
     Payload,
     input_payload,
     is_object_repr,
@@ -22,8 +22,8 @@ from otel_eval.conventions.payloads import (
     tool_arguments,
     tool_outcome,
 )
-from otel_eval.conventions.trouble import failure_of, is_control_flow, tool_error_of
-from otel_eval.conventions.values import containers, decode_leniently, first_text, is_object, text, unflatten
+from otel_eval.conventions.reading.trouble import failure_of, is_control_flow, tool_error_of
+from otel_eval.conventions.reading.values import containers, decode_leniently, first_text, is_object, text, unflatten
 from otel_eval.interaction import GapKind, JsonValue, Message
 from otel_eval.signals import Span
 

@@ -12,11 +12,11 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from otel_eval.conventions.content import Content
 from otel_eval.conventions.facts import Convention, Facts, Kind
 from otel_eval.conventions.haystack import chat, component_inputs
-from otel_eval.conventions.reprs import CutRepr, items_in, objects_in, value_in
-from otel_eval.conventions.values import is_object
+from otel_eval.conventions.reading.content import Content
+from otel_eval.conventions.reading.reprs import CutRepr, items_in, objects_in, value_in
+from otel_eval.conventions.reading.values import is_object
 from otel_eval.signals import Span
 
 _SCOPE = "openinference.instrumentation.haystack"

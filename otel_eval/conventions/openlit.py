@@ -12,16 +12,16 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from otel_eval.conventions.content import Content
 from otel_eval.conventions.events import transcript
 from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind, Missing
 from otel_eval.conventions.genai import TOOL_CLASSES
-from otel_eval.conventions.messages import read_messages
-from otel_eval.conventions.parts import result_value
-from otel_eval.conventions.payloads import input_payload, output_payload
-from otel_eval.conventions.reprs import value_in
-from otel_eval.conventions.trouble import error_in_result, failure_of, tool_error_of
-from otel_eval.conventions.values import first_text, text, unflatten
+from otel_eval.conventions.reading.content import Content
+from otel_eval.conventions.reading.messages import read_messages
+from otel_eval.conventions.reading.parts import result_value
+from otel_eval.conventions.reading.payloads import input_payload, output_payload
+from otel_eval.conventions.reading.reprs import value_in
+from otel_eval.conventions.reading.trouble import error_in_result, failure_of, tool_error_of
+from otel_eval.conventions.reading.values import first_text, text, unflatten
 from otel_eval.interaction import GapKind, JsonValue, Message, Part, ToolCallPart
 from otel_eval.signals import Span
 

@@ -14,9 +14,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from otel_eval.conventions.content import Content
 from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind, Missing
-from otel_eval.conventions.payloads import (
+from otel_eval.conventions.reading.content import Content
+from otel_eval.conventions.reading.payloads import (
     Payload,
     ToolOutcome,
     input_payload,
@@ -24,8 +24,16 @@ from otel_eval.conventions.payloads import (
     tool_arguments,
     tool_outcome,
 )
-from otel_eval.conventions.trouble import failure_of, is_control_flow, tool_error_of
-from otel_eval.conventions.values import Undecodable, containers, decode, decode_leniently, first_text, is_object, text
+from otel_eval.conventions.reading.trouble import failure_of, is_control_flow, tool_error_of
+from otel_eval.conventions.reading.values import (
+    Undecodable,
+    containers,
+    decode,
+    decode_leniently,
+    first_text,
+    is_object,
+    text,
+)
 from otel_eval.interaction import GapKind, JsonValue
 from otel_eval.signals import Span
 

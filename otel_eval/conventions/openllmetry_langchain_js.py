@@ -11,13 +11,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from otel_eval.conventions.content import Content
 from otel_eval.conventions.facts import Convention, Facts, Kind
 from otel_eval.conventions.openllmetry import INPUT, KIND, OUTPUT
 from otel_eval.conventions.openllmetry import JS_SETTING as SETTING
-from otel_eval.conventions.payloads import input_payload, output_payload
-from otel_eval.conventions.trouble import failure_of, is_control_flow
-from otel_eval.conventions.values import is_object, text
+from otel_eval.conventions.reading.content import Content
+from otel_eval.conventions.reading.payloads import input_payload, output_payload
+from otel_eval.conventions.reading.trouble import failure_of, is_control_flow
+from otel_eval.conventions.reading.values import is_object, text
 from otel_eval.signals import Span
 
 _SCOPE = "@traceloop/instrumentation-langchain"

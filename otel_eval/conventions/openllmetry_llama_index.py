@@ -12,13 +12,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from otel_eval.conventions.content import Content
 from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind
-from otel_eval.conventions.llama_messages import read_llama_messages
 from otel_eval.conventions.openllmetry import KIND, OUTPUT, SETTING
-from otel_eval.conventions.payloads import tool_outcome
-from otel_eval.conventions.trouble import failure_of, tool_error_of
-from otel_eval.conventions.values import is_object, text
+from otel_eval.conventions.reading.content import Content
+from otel_eval.conventions.reading.llama_messages import read_llama_messages
+from otel_eval.conventions.reading.payloads import tool_outcome
+from otel_eval.conventions.reading.trouble import failure_of, tool_error_of
+from otel_eval.conventions.reading.values import is_object, text
 from otel_eval.interaction import Message
 from otel_eval.signals import Span
 

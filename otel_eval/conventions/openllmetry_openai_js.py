@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import Any
 
 from otel_eval.conventions.facts import Convention, Facts, Kind
-from otel_eval.conventions.messages import read_messages
 from otel_eval.conventions.openllmetry import JS_SETTING as SETTING
-from otel_eval.conventions.values import decode_leniently, is_object
+from otel_eval.conventions.reading.messages import read_messages
+from otel_eval.conventions.reading.values import decode_leniently, is_object
 from otel_eval.interaction import Message
 from otel_eval.signals import Span
 

@@ -7,11 +7,11 @@ Source: go-openllmetry/traceloop-sdk 0.1.0 and later (``LogPrompt``, ``LogComple
 
 from __future__ import annotations
 
-from otel_eval.conventions.content import Content, usage_of
 from otel_eval.conventions.facts import Convention, Facts, Kind
-from otel_eval.conventions.messages import read_messages
-from otel_eval.conventions.trouble import failure_of
-from otel_eval.conventions.values import first_text, is_object, text, unflatten
+from otel_eval.conventions.reading.content import Content, usage_of
+from otel_eval.conventions.reading.messages import read_messages
+from otel_eval.conventions.reading.trouble import failure_of
+from otel_eval.conventions.reading.values import first_text, is_object, text, unflatten
 from otel_eval.interaction import Message
 from otel_eval.signals import Span
 

@@ -7,10 +7,10 @@ Source: pipecat-ai 0.0.9x and 1.14.0, ``utils/tracing``.
 
 from __future__ import annotations
 
-from otel_eval.conventions.content import Content
 from otel_eval.conventions.facts import Convention, Facts, Kind
-from otel_eval.conventions.trouble import failure_of, is_control_flow
-from otel_eval.conventions.values import text
+from otel_eval.conventions.reading.content import Content
+from otel_eval.conventions.reading.trouble import failure_of, is_control_flow
+from otel_eval.conventions.reading.values import text
 from otel_eval.interaction import Message, TextPart
 from otel_eval.signals import Span
 

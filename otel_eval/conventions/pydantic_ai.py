@@ -11,11 +11,11 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from otel_eval.conventions.content import USAGE_KEYS, Content, usage_of
 from otel_eval.conventions.facts import Convention, Facts, Kind
-from otel_eval.conventions.messages import asks, read_message
-from otel_eval.conventions.trouble import failure_of, is_control_flow, tool_error_of
-from otel_eval.conventions.values import Undecodable, decode, decode_leniently, is_object, number, text
+from otel_eval.conventions.reading.content import USAGE_KEYS, Content, usage_of
+from otel_eval.conventions.reading.messages import asks, read_message
+from otel_eval.conventions.reading.trouble import failure_of, is_control_flow, tool_error_of
+from otel_eval.conventions.reading.values import Undecodable, decode, decode_leniently, is_object, number, text
 from otel_eval.interaction import GapKind, Message
 from otel_eval.signals import Span
 

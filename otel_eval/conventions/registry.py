@@ -76,10 +76,10 @@ from otel_eval.conventions import (
     voltagent,
     weave,
 )
-from otel_eval.conventions.cutting import tails_of
 from otel_eval.conventions.facts import Convention, Facts, Kind, Note, fill
 from otel_eval.conventions.offering import Offering
-from otel_eval.conventions.sessions import session_of, user_of
+from otel_eval.conventions.reading.cutting import tails_of
+from otel_eval.conventions.reading.sessions import session_of, user_of
 from otel_eval.frozen import changed
 from otel_eval.identity import digest
 from otel_eval.signals import LogRecord, Span

@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterable
 
 from otel_eval.conventions.facts import Convention, Facts, Kind
-from otel_eval.conventions.messages import role_of
-from otel_eval.conventions.values import Undecodable, decode, number, plain, text
+from otel_eval.conventions.reading.messages import role_of
+from otel_eval.conventions.reading.values import Undecodable, decode, number, plain, text
 from otel_eval.interaction import Message, TextPart, ToolCallPart, Usage
 from otel_eval.signals import LogRecord, Span, SpanEvent
 

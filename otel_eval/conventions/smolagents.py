@@ -8,11 +8,11 @@ of ``Tool.__call__``, and its input schema in ``tool.parameters``.
 
 from __future__ import annotations
 
-from otel_eval.conventions.content import Content
 from otel_eval.conventions.facts import Convention, Facts, Kind
-from otel_eval.conventions.payloads import tool_arguments
-from otel_eval.conventions.trouble import tool_error_of
-from otel_eval.conventions.values import is_object, text
+from otel_eval.conventions.reading.content import Content
+from otel_eval.conventions.reading.payloads import tool_arguments
+from otel_eval.conventions.reading.trouble import tool_error_of
+from otel_eval.conventions.reading.values import is_object, text
 from otel_eval.signals import Span
 
 _SCOPE = "openinference.instrumentation.smolagents"

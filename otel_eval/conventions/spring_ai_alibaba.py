@@ -13,10 +13,10 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from otel_eval.conventions.content import Content
 from otel_eval.conventions.facts import Convention, Facts, Kind
-from otel_eval.conventions.trouble import failure_of
-from otel_eval.conventions.values import Undecodable, decode, plain
+from otel_eval.conventions.reading.content import Content
+from otel_eval.conventions.reading.trouble import failure_of
+from otel_eval.conventions.reading.values import Undecodable, decode, plain
 from otel_eval.interaction import GapKind, JsonValue, Message, Part, TextPart, ToolCallPart, ToolResultPart
 from otel_eval.signals import Span
 

@@ -23,13 +23,13 @@ from base64 import b64decode
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from otel_eval.conventions.answers import counted
-from otel_eval.conventions.content import Content
 from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind, Missing
-from otel_eval.conventions.messages import calls_in, read_messages
-from otel_eval.conventions.parts import result_value
-from otel_eval.conventions.trouble import error_in_result, failure_of, tool_error_of
-from otel_eval.conventions.values import decode_leniently, first_text, is_object, text
+from otel_eval.conventions.reading.answers import counted
+from otel_eval.conventions.reading.content import Content
+from otel_eval.conventions.reading.messages import calls_in, read_messages
+from otel_eval.conventions.reading.parts import result_value
+from otel_eval.conventions.reading.trouble import error_in_result, failure_of, tool_error_of
+from otel_eval.conventions.reading.values import decode_leniently, first_text, is_object, text
 from otel_eval.interaction import Failure, JsonValue, Message, TextPart
 from otel_eval.signals import Span
 

@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from otel_eval.conventions.answers import counted
-from otel_eval.conventions.content import Content
 from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind
-from otel_eval.conventions.messages import read_messages
-from otel_eval.conventions.trouble import error_in_result, failure_of, is_control_flow, tool_error_of
-from otel_eval.conventions.values import containers, first_text, is_object, is_placeholder, text
+from otel_eval.conventions.reading.answers import counted
+from otel_eval.conventions.reading.content import Content
+from otel_eval.conventions.reading.messages import read_messages
+from otel_eval.conventions.reading.trouble import error_in_result, failure_of, is_control_flow, tool_error_of
+from otel_eval.conventions.reading.values import containers, first_text, is_object, is_placeholder, text
 from otel_eval.interaction import Message
 from otel_eval.signals import Span
 

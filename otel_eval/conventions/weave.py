@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from otel_eval.conventions.facts import Convention, Facts, Kind
 from otel_eval.conventions.genai import kind_of
-from otel_eval.conventions.values import text
+from otel_eval.conventions.reading.values import text
 from otel_eval.signals import Span
 
 _AGENTS = "weave.openai_agents."

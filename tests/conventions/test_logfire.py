@@ -10,7 +10,7 @@ import pytest
 
 from otel_eval.assemble.assembler import assemble
 from otel_eval.conventions.facts import MISSING, Kind
-from otel_eval.conventions.messages import calls_in
+from otel_eval.conventions.reading.messages import calls_in
 from otel_eval.conventions.registry import facts_of
 from otel_eval.signals import Scope, Span
 from otel_eval.testing.spans import SECOND_NS, span

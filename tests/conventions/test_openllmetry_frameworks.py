@@ -12,8 +12,8 @@ from otel_eval.assemble.assembler import assemble
 from otel_eval.assemble.nodes import observe
 from otel_eval.assemble.ties import ties
 from otel_eval.conventions.facts import Facts, Kind, Mark
+from otel_eval.conventions.reading.reprs import CutRepr, objects_in
 from otel_eval.conventions.registry import facts_of
-from otel_eval.conventions.reprs import CutRepr, objects_in
 from otel_eval.interaction import GapKind, Interaction
 from otel_eval.signals import Scope, Span, SpanEvent
 from otel_eval.testing.spans import SECOND_NS, START_NS, message, model_span, span

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from otel_eval.conventions.facts import Convention, Facts, Kind
+from otel_eval.conventions.reading.sessions import session_of
 from otel_eval.conventions.registry import Registry, default_registry, facts_of, note_of
-from otel_eval.conventions.sessions import session_of
 from otel_eval.signals import Scope, Span, SpanEvent
 from otel_eval.testing.spans import log_record, span
 

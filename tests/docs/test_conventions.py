@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-import otel_eval.conventions
+from otel_eval.conventions import reading
 from otel_eval.conventions.facts import Kind
 from otel_eval.conventions.registry import CONVENTIONS, default_registry
 
@@ -69,4 +69,4 @@ def test_every_kind_of_span_is_on_the_page() -> None:
 def test_what_the_page_names_is_there() -> None:
     """Functions of the conventions' own kit that it sends the reader to."""
     for module, name in re.findall(r"`(messages|payloads|values)\.(\w+)`", PAGE):
-        assert hasattr(importlib.import_module(f"{otel_eval.conventions.__name__}.{module}"), name), name
+        assert hasattr(importlib.import_module(f"{reading.__name__}.{module}"), name), name

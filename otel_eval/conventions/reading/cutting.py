@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from otel_eval.conventions.values import looks_cut
+from otel_eval.conventions.reading.values import looks_cut
 from otel_eval.signals import Span
 
 LIMIT_SETTING = "OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from otel_eval.conventions.messages import read_messages
-from otel_eval.conventions.values import first_number, is_object, text
+from otel_eval.conventions.reading.messages import read_messages
+from otel_eval.conventions.reading.values import first_number, is_object, text
 from otel_eval.interaction import Message, Usage
 
 _USAGE_KEYS: dict[str, tuple[str, ...]] = {

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from otel_eval.conventions.literals import MAX_REPR_CHARS, literal
+from otel_eval.conventions.reading.literals import MAX_REPR_CHARS, literal
 
 
 @pytest.mark.parametrize("value", ["it's", {"a": [1, None, (2.5, True)]}, [], b"x", {1, 2}])

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from otel_eval.conventions.literals import MAX_REPR_CHARS, literal
+from otel_eval.conventions.reading.literals import MAX_REPR_CHARS, literal
 
 _TOKEN = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[\[({]|[\])}]|,|['"]""", re.S)
 _FIELD = re.compile(r"\s*([A-Za-z_]\w*)=")

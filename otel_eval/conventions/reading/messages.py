@@ -1,7 +1,7 @@
 """Messages of any shape into the domain's: one message, or a list of them.
 
 Frameworks mix shapes freely, so one reader takes them all: it looks at a message's keys, not at who wrote it. Parts are
-read by :mod:`otel_eval.conventions.parts`. What is in nobody's shape is left out rather than guessed.
+read by :mod:`otel_eval.conventions.reading.parts`. What is in nobody's shape is left out rather than guessed.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from typing import Any
 
 import orjson
 
-from otel_eval.conventions.langchain_reprs import message_in
-from otel_eval.conventions.parts import read_parts, tool_call_of, tool_result_of
-from otel_eval.conventions.values import containers, is_object
+from otel_eval.conventions.reading.langchain_reprs import message_in
+from otel_eval.conventions.reading.parts import read_parts, tool_call_of, tool_result_of
+from otel_eval.conventions.reading.values import containers, is_object
 from otel_eval.interaction import Attachment, Message, Part, TextPart, ToolCallPart, ToolResultPart
 
 ROLES = {

@@ -9,12 +9,19 @@ from typing import Any
 
 import orjson
 
-from otel_eval.conventions.langchain_reprs import message_in
-from otel_eval.conventions.messages import read_message, read_messages
-from otel_eval.conventions.parts import result_value
-from otel_eval.conventions.reprs import value_in
-from otel_eval.conventions.trouble import error_in_result
-from otel_eval.conventions.values import containers, decode_leniently, is_object, is_placeholder, looks_cut, plain
+from otel_eval.conventions.reading.langchain_reprs import message_in
+from otel_eval.conventions.reading.messages import read_message, read_messages
+from otel_eval.conventions.reading.parts import result_value
+from otel_eval.conventions.reading.reprs import value_in
+from otel_eval.conventions.reading.trouble import error_in_result
+from otel_eval.conventions.reading.values import (
+    containers,
+    decode_leniently,
+    is_object,
+    is_placeholder,
+    looks_cut,
+    plain,
+)
 from otel_eval.interaction import JsonValue, Message
 
 ASK_KEYS = (

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from otel_eval.conventions.values import decode_leniently, first_text, is_object, text
+from otel_eval.conventions.reading.values import decode_leniently, first_text, is_object, text
 
 _KEYS = (
     "session_id",

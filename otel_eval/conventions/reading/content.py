@@ -7,9 +7,9 @@ from functools import lru_cache
 from typing import Any
 
 from otel_eval.conventions.facts import MISSING, NO_USAGE, Mark, Missing
-from otel_eval.conventions.messages import read_messages
-from otel_eval.conventions.parts import result_value
-from otel_eval.conventions.values import (
+from otel_eval.conventions.reading.messages import read_messages
+from otel_eval.conventions.reading.parts import result_value
+from otel_eval.conventions.reading.values import (
     Undecodable,
     decode,
     decode_leniently,

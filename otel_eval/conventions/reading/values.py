@@ -13,7 +13,7 @@ from typing import Any, TypeGuard
 
 import orjson
 
-from otel_eval.conventions.literals import literal
+from otel_eval.conventions.reading.literals import literal
 from otel_eval.interaction import JsonValue
 
 MAX_DEPTH = 100

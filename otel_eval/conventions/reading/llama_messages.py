@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from otel_eval.conventions.messages import read_messages
-from otel_eval.conventions.values import containers, is_object
+from otel_eval.conventions.reading.messages import read_messages
+from otel_eval.conventions.reading.values import containers, is_object
 from otel_eval.interaction import Message
 
 

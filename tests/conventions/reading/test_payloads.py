@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from otel_eval.conventions.payloads import input_payload, tool_arguments, tool_outcome
+from otel_eval.conventions.reading.payloads import input_payload, tool_arguments, tool_outcome
 from otel_eval.conventions.registry import facts_of
 from otel_eval.testing.spans import span
 

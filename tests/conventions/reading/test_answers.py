@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from otel_eval.conventions.answers import answer_id, answer_messages, counted
-from otel_eval.conventions.messages import calls_in
+from otel_eval.conventions.reading.answers import answer_id, answer_messages, counted
+from otel_eval.conventions.reading.messages import calls_in
 from otel_eval.interaction import Usage
 
 CALL = {"id": "c1", "type": "function", "function": {"name": "find", "arguments": '{"id": 81}'}}

@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from otel_eval.conventions.values import decode_leniently, is_object, text
+from otel_eval.conventions.reading.values import decode_leniently, is_object, text
 from otel_eval.interaction import Failure
 from otel_eval.signals import Span
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from otel_eval.conventions.cutting import is_cut, tails_of
-from otel_eval.conventions.values import Undecodable, decode, looks_cut
+from otel_eval.conventions.reading.cutting import is_cut, tails_of
+from otel_eval.conventions.reading.values import Undecodable, decode, looks_cut
 from otel_eval.testing.spans import span
 
 WORDS = "The order was delivered to the neighbour at number nine because nobody opened the door when the courier rang "

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from otel_eval.assemble.assembler import assemble
 from otel_eval.assemble.digest import evidence_digest
+from otel_eval.conventions.reading.values import decode, decode_leniently
 from otel_eval.conventions.registry import facts_of, note_of
-from otel_eval.conventions.values import decode, decode_leniently
 from otel_eval.interaction_json import from_json, to_json
 from otel_eval.signals import LogRecord, Scope, Span, SpanEvent
 

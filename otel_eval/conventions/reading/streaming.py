@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from otel_eval.conventions.messages import calls_in
+from otel_eval.conventions.reading.messages import calls_in
 from otel_eval.interaction import Message, Part, TextPart
 
 

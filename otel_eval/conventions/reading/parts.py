@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 
-from otel_eval.conventions.values import containers, is_object, is_placeholder, looks_cut, plain
+from otel_eval.conventions.reading.values import containers, is_object, is_placeholder, looks_cut, plain
 from otel_eval.interaction import (
     Attachment,
     JsonValue,

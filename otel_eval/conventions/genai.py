@@ -2,7 +2,8 @@
 
 Source: semantic conventions 1.26 to 1.41 and semantic-conventions-genai (2026); see ``events.py`` for events and logs.
 ``gen_ai.input.messages``, ``gen_ai.output.messages`` and ``gen_ai.system_instructions`` since 1.37;
-``gen_ai.tool.call.arguments`` and ``.result`` since 1.38; ``gen_ai.prompt`` and ``gen_ai.completion`` until 1.27.
+``gen_ai.tool.call.arguments`` and ``.result`` since 1.38; ``gen_ai.prompt`` and ``gen_ai.completion`` until 1.27; OpenLLMetry
+until 0.50 and LiteLLM number theirs, ``gen_ai.prompt.0.role``.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from otel_eval.conventions.reading.content import Content, usage_of
 from otel_eval.conventions.reading.messages import calls_in, read_messages, results_in
 from otel_eval.conventions.reading.payloads import is_command, tool_outcome
 from otel_eval.conventions.reading.trouble import error_in_result, failure_of, is_control_flow, tool_error_of
-from otel_eval.conventions.reading.values import decode_leniently, first_text, is_object, text, unflatten
+from otel_eval.conventions.reading.values import decode_leniently, first_text, is_object, text
 from otel_eval.interaction import Failure, Message
 from otel_eval.signals import Span
 
@@ -205,14 +206,14 @@ def _weak_agent(span: Span, kind: Kind) -> str | None:
 
 def _input(content: Content) -> tuple[Message, ...] | None:
     found = content.messages("input", "gen_ai.input.messages", "gen_ai.prompt")
-    return found if found is not None else _flattened(content, "input", "gen_ai.prompt.", "user")
+    return found if found is not None else content.numbered("input", "gen_ai.prompt.", "user")
 
 
 def _output(content: Content) -> tuple[Message, ...] | None:
     found = content.messages("output", "gen_ai.output.messages", "gen_ai.completion", role="assistant")
     if found:
         return found
-    legacy = _flattened(content, "output", "gen_ai.completion.", "assistant")
+    legacy = content.numbered("output", "gen_ai.completion.", "assistant")
     return legacy or found
 
 
@@ -227,17 +228,6 @@ def _lost_calls(output: tuple[Message, ...] | None, reasons: tuple[str, ...]) ->
         and set(reasons) <= _ASKS_FOR_TOOLS | _UNTOLD
         and not any(message.text or calls_in(message) for message in output or ())
     )
-
-
-def _flattened(content: Content, field: str, prefix: str, role: str) -> tuple[Message, ...] | None:
-    """``gen_ai.prompt.0.role`` and so on: OpenLLMetry until 0.50, LiteLLM."""
-    items = unflatten(content.attributes, prefix)
-    if items:
-        content.flattened(field)
-    for item in items:
-        if is_object(item):
-            content.hidden(field, item.get("content"))
-    return read_messages(items, role) if items else None
 
 
 def _told_by_finish(attributes: Mapping[str, Any], reasons: tuple[str, ...]) -> Failure | None:

@@ -9,10 +9,8 @@ from __future__ import annotations
 
 from otel_eval.conventions.facts import Convention, Facts, Kind
 from otel_eval.conventions.reading.content import Content, usage_of
-from otel_eval.conventions.reading.messages import read_messages
 from otel_eval.conventions.reading.trouble import failure_of, is_control_flow
-from otel_eval.conventions.reading.values import text, unflatten
-from otel_eval.interaction import Message
+from otel_eval.conventions.reading.values import text
 from otel_eval.signals import Span
 
 _CALL = "guardrails/guard/step/call"
@@ -36,20 +34,13 @@ def _call(span: Span) -> Facts:
     return Facts(
         kind=Kind.MODEL,
         user_id=_user(span),
-        input=_messages(content, "input", "user"),
-        output=_messages(content, "output", "assistant"),
+        input=content.numbered("input", "llm.input_messages.", "user"),
+        output=content.numbered("output", "llm.output_messages.", "assistant"),
         usage=usage_of(span.attributes, _USAGE_KEYS),
         failure=failure_of(span),
         control_flow=is_control_flow(span),
         marks=content.marks,
     )
-
-
-def _messages(content: Content, field: str, role: str) -> tuple[Message, ...] | None:
-    items = unflatten(content.attributes, f"llm.{field}_messages.")
-    if items:
-        content.flattened(field)
-    return read_messages(items, role) or None
 
 
 def _guard(span: Span) -> Facts:

@@ -9,10 +9,8 @@ from __future__ import annotations
 
 from otel_eval.conventions.facts import Convention, Facts, Kind
 from otel_eval.conventions.reading.content import Content, usage_of
-from otel_eval.conventions.reading.messages import read_messages
 from otel_eval.conventions.reading.trouble import failure_of
-from otel_eval.conventions.reading.values import first_text, is_object, text, unflatten
-from otel_eval.interaction import Message
+from otel_eval.conventions.reading.values import first_text, text
 from otel_eval.signals import Span
 
 TYPES = frozenset({"chat", "completion"})
@@ -25,7 +23,7 @@ def read(span: Span) -> Facts | None:
     if attributes.get("llm.request.type") not in TYPES or "gen_ai.system" in attributes:
         return None
     content = Content.of(span)
-    taken, given = _messages(content, "input", PROMPTS, "user"), _messages(content, "output", COMPLETIONS, "assistant")
+    taken, given = content.numbered("input", PROMPTS, "user"), content.numbered("output", COMPLETIONS, "assistant")
     if taken is None and given is None:
         return None
     return Facts(
@@ -38,16 +36,6 @@ def read(span: Span) -> Facts | None:
         failure=failure_of(span),
         marks=content.marks,
     )
-
-
-def _messages(content: Content, field: str, prefix: str, role: str) -> tuple[Message, ...] | None:
-    items = [item for item in unflatten(content.attributes, prefix) if is_object(item)]
-    if not items:
-        return None
-    content.flattened(field)
-    for item in items:
-        content.hidden(field, item.get("content"))
-    return read_messages(items, role)
 
 
 CONVENTION = Convention(name="openllmetry-sdk", read=read, prefixes=("llm.request.type",))

@@ -18,7 +18,7 @@ from otel_eval.conventions.reading.content import Content, usage_of
 from otel_eval.conventions.reading.messages import read_messages
 from otel_eval.conventions.reading.parts import result_value
 from otel_eval.conventions.reading.trouble import error_in_result, failure_of, tool_error_of
-from otel_eval.conventions.reading.values import first_text, is_object, plain, text, unflatten
+from otel_eval.conventions.reading.values import first_text, is_object, plain, text
 from otel_eval.interaction import JsonValue, Message
 from otel_eval.signals import Span
 
@@ -102,14 +102,10 @@ def _call(span: Span) -> Facts:
 
 def _answer(content: Content) -> tuple[Message, ...] | None:
     """One message, of which ``gen_ai.completion.N`` are the parts."""
-    items = [item for item in unflatten(content.attributes, "gen_ai.completion.") if is_object(item)]
-    if not items:
+    pieces = content.numbered("output", "gen_ai.completion.", "assistant")
+    if pieces is None:
         return None
-    content.flattened("output")
-    for item in items:
-        content.hidden("output", item.get("content"))
-    parts = tuple(part for message in read_messages(items, "assistant") for part in message.parts)
-    return (Message(role="assistant", parts=parts),)
+    return (Message(role="assistant", parts=tuple(part for piece in pieces for part in piece.parts)),)
 
 
 def _tool(span: Span) -> Facts:

@@ -9,12 +9,12 @@ from __future__ import annotations
 import contextlib
 import json
 import logging
-import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from otel_eval import private_files
 from otel_eval.crashes import notes
 
 log = logging.getLogger("otel_eval.crashes")
@@ -71,11 +71,7 @@ class Suspects:
                 with contextlib.suppress(FileNotFoundError):
                     path.unlink()
                 return
-            part = path.with_name(path.name + ".part")
-            descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
-            with os.fdopen(descriptor, "w") as file:
-                json.dump(self._content(), file)
-            part.replace(path)
+            private_files.put(path, json.dumps(self._content()).encode())
         except OSError as error:
             log.warning("%s cannot be written: %s", path, error)
 

@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from otel_eval import private_files
 from otel_eval.journal.entry import Entry
 
 FOLDER = "quarantine"
@@ -28,8 +29,8 @@ class Quarantine:
         self._directory.mkdir(mode=0o700, exist_ok=True)
         name = f"{entry.seq:012d}-{entry.request.signal}.{_SUFFIX[entry.request.encoding]}"
         path = self._directory / name
-        _write(path, entry.request.body)  # first: whoever finds a reason finds the request
-        _write(path.with_name(name + ".reason"), f"{reason}\n".encode(errors="replace"))
+        private_files.put(path, entry.request.body, durable=True)  # first: whoever finds a reason finds the request
+        private_files.put(path.with_name(name + ".reason"), f"{reason}\n".encode(errors="replace"), durable=True)
         _sync(self._directory)
         self._prune()
         return path
@@ -64,16 +65,6 @@ class Quarantine:
 def _remove(reason: Path) -> None:
     reason.with_suffix("").unlink(missing_ok=True)
     reason.unlink(missing_ok=True)
-
-
-def _write(path: Path, content: bytes) -> None:
-    part = path.with_name(path.name + ".part")
-    descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    part.replace(path)
 
 
 def _sync(directory: Path) -> None:

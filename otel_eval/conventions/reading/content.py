@@ -20,6 +20,7 @@ from otel_eval.conventions.reading.values import (
     looks_cut,
     plain,
     text,
+    unflatten,
 )
 from otel_eval.interaction import GapKind, JsonValue, Message, Usage
 from otel_eval.signals import Span
@@ -129,6 +130,17 @@ class Content:
             if _says_nothing(value):
                 told = ()
         return told
+
+    def numbered(self, field: str, prefix: str, role: str) -> tuple[Message, ...] | None:
+        """The messages that are spread over ``prefix.0.role``, ``prefix.0.content`` and so on; None where there are none."""
+        items = unflatten(self.attributes, prefix)
+        if not items:
+            return None
+        self.flattened(field)
+        for item in items:
+            if is_object(item):
+                self.hidden(field, item.get("content"))
+        return read_messages(items, role)
 
     def instructions(self, *keys: str) -> str | None:
         """System instructions: a text, or the texts of parts or messages."""

@@ -6,7 +6,7 @@ traffic, recorded files and experiments all come through here; what is live-only
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from otel_eval.assemble.bare import Loop, is_answered, loops_of
@@ -122,7 +122,7 @@ def _evidence(run: Run, made: dict[int, Evidence], names: Sequence[str]) -> Evid
 
 
 def _evidence_of_loops(trees: dict[str, Tree], runs: Sequence[Run], told: Sequence[Evidence]) -> list[Evidence]:
-    taken = {node.key for run in runs for node in (*run.frames, *run.members)}
+    taken = {node.key: run for run in runs for node in (*run.frames, *run.members)}
     free = [node for tree in trees.values() for node in tree.by_id.values() if node.key not in taken]
     known = {call.facts.response_id for found in told for call in (*found.calls, *found.inner_calls)}
     calls = [
@@ -133,7 +133,7 @@ def _evidence_of_loops(trees: dict[str, Tree], runs: Sequence[Run], told: Sequen
     for node in free:
         if node.kind() is Kind.TOOL:
             _place_tool(node, loops, trees)
-    return [_evidence_of_loop(loop, trees) for loop in loops]
+    return [_evidence_of_loop(loop, trees, taken) for loop in loops]
 
 
 def _adopt(calls: Sequence[Call], told: Sequence[Evidence]) -> list[Call]:
@@ -165,7 +165,8 @@ def _place_tool(node: Node, loops: Sequence[Loop], trees: dict[str, Tree]) -> No
     """A tool's span without an agent's goes to the loop that asked for that call, else to the only loop around it."""
     assert node.facts is not None
     tree = trees[node.trace_id]
-    if any(above.kind() is Kind.TOOL for above in tree.ancestors(node)):
+    known = {span_id for loop in loops if loop.trace_id == node.trace_id for span_id in loop.path}
+    if any(above.kind() is Kind.TOOL and above.span_id not in known for above in tree.ancestors(node)):
         return
     call_id = node.facts.call_id
     asking = [loop for loop in loops if call_id is not None and call_id in _asked_ids(loop)]
@@ -181,7 +182,7 @@ def _asked_ids(loop: Loop) -> set[str | None]:
     return {part.call_id for call in loop.calls for message in call.output for part in calls_in(message)}
 
 
-def _evidence_of_loop(loop: Loop, trees: dict[str, Tree]) -> Evidence:
+def _evidence_of_loop(loop: Loop, trees: dict[str, Tree], taken: Mapping[tuple[str, str], Run]) -> Evidence:
     nodes = sorted([*(span for call in loop.calls for span in call.spans), *loop.tools], key=lambda node: node.order)
     tree = trees[loop.trace_id]
     dangling = bool(loop.path) and loop.path[0] not in tree.by_id
@@ -196,10 +197,18 @@ def _evidence_of_loop(loop: Loop, trees: dict[str, Tree]) -> Evidence:
         tools=[span for node in loop.tools for span in tool_spans([node], trees[node.trace_id], set())],
         nodes=nodes,
         agent=names[0] if names else loop.name,
-        parent_id=None if loop.outer is None else interaction_id(loop.outer.trace_id, loop.outer.span_id),
+        parent_id=_parent_of(loop, taken),
         is_handoff=handoff_test(()),
         complete=is_answered(loop) and not dangling,
     )
+
+
+def _parent_of(loop: Loop, taken: Mapping[tuple[str, str], Run]) -> str | None:
+    """The loop that it ran within, else the run in whose tool it is."""
+    if loop.outer is not None:
+        return interaction_id(loop.outer.trace_id, loop.outer.span_id)
+    around = [run for span_id in loop.path if (run := taken.get((loop.trace_id, span_id))) is not None]
+    return interaction_id(around[-1].root.trace_id, around[-1].root.span_id) if around else None
 
 
 def _evidence_of_steps(trees: dict[str, Tree], told: Sequence[Evidence]) -> list[Evidence]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from otel_eval.conventions.facts import Facts, Mark
+from otel_eval.conventions.facts import TOOL_CALLS, Facts, Mark
 from otel_eval.conventions.reading.cutting import LIMIT_SETTING, is_cut
 from otel_eval.frozen import changed
 from otel_eval.interaction import Gap, GapKind, Interaction, TextPart, Usage
@@ -124,7 +124,11 @@ def _dropped(conversation: list[Facts]) -> bool:
 
 def _tells_tools(interaction: Interaction, evidence: Evidence) -> bool:
     """Whether the telemetry would show a tool call if there were one: by spans of tools, or in what the model answered."""
-    if interaction.tool_calls or evidence.tools or any(facts.output is not None for facts in evidence.frame_facts()):
+    if interaction.tool_calls or evidence.tools:
+        return True
+    if any(mark.field == TOOL_CALLS for facts in evidence.frame_facts() for mark in facts.marks):
+        return False
+    if any(facts.output is not None for facts in evidence.frame_facts()):
         return True
     if interaction.failure is not None and not evidence.calls:
         return any(facts.input for facts in evidence.frame_facts())

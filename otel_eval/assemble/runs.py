@@ -7,6 +7,7 @@
 * A frame around several invocations of one and the same agent, each asked something else, is no run: each is. So is each
   that was answered, none handing over, of one agent or of several, where the frame itself says nothing.
 * An agent below a tool, or below an agent of another name, is a run of its own, nested.
+* Model calls below a tool that name another agent, which has no span, are no part of the run: they are a loop in it.
 """
 
 from __future__ import annotations
@@ -127,9 +128,10 @@ class _Finder:
 
     def _fill(self, run: Run, first: Node | None, later: set[str]) -> None:
         names = {first.facts.agent} if first is not None and first.facts is not None else set()
-        waiting = [(child, False) for child in reversed(self.tree.children.get(run.root.span_id, ()))]
+        own = {frame.facts.agent for frame in (run.root, first) if frame is not None and frame.facts is not None}
+        waiting = [(child, False, False) for child in reversed(self.tree.children.get(run.root.span_id, ()))]
         while waiting:
-            node, in_tool = waiting.pop()
+            node, in_tool, foreign = waiting.pop()
             if node.span_id in later and not (node.facts is not None and node.facts.agent in names):
                 inner = self._nested(node, run)
                 run.in_a_row.extend(inner)
@@ -139,9 +141,23 @@ class _Finder:
                 inner = self._nested(node, run)
                 run.within.extend(() if in_tool else inner)
                 continue
-            self._take(run, node, in_tool)
-            in_tool = in_tool or node.kind() is Kind.TOOL
-            waiting.extend((child, in_tool) for child in reversed(self.tree.children.get(node.span_id, ())))
+            if not foreign:
+                self._take(run, node, in_tool)
+            if node.kind() is Kind.TOOL and not in_tool:
+                in_tool, foreign = True, self._is_anothers(node, own - {None})
+            waiting.extend((child, in_tool, foreign) for child in reversed(self.tree.children.get(node.span_id, ())))
+
+    def _is_anothers(self, tool: Node, own: set[str | None]) -> bool:
+        """Whether the model calls below a tool's span, in no agent's own, name their agent: another than these."""
+        named: set[str | None] = set()
+        waiting = list(self.tree.children.get(tool.span_id, ()))
+        while waiting:
+            node = waiting.pop()
+            if node.kind() is Kind.MODEL and node.facts is not None:
+                named.add(node.facts.agent)
+            if node.kind() not in (Kind.AGENT, Kind.WORKFLOW, Kind.TOOL):
+                waiting.extend(self.tree.children.get(node.span_id, ()))
+        return bool(own) and bool(named - {None}) and own.isdisjoint(named)
 
     def _nested(self, node: Node, run: Run) -> list[Run]:
         before = len(self.runs)

@@ -55,9 +55,15 @@ MISSING: Final = Missing.MISSING
 """Not told, where None means that null was told."""
 
 
+TOOL_CALLS: Final = "tool_calls"
+
+
 @frozen
 class Mark:
-    """A fault in what the span carries. ``field`` is a field of :class:`Facts`: ``input``, ``output``, ``arguments``, ``result``, ``system``."""
+    """A fault in what the span carries. ``field`` is a field of :class:`Facts`: ``input``, ``output``, ``arguments``, ``result``, ``system``.
+
+    Or :data:`TOOL_CALLS`: what tools an agent called would stand where it is not found.
+    """
 
     field: str
     kind: GapKind

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from otel_eval.conventions.reading.values import first_text
 from otel_eval.signals import LogRecord, Span
 
 LANGUAGE = "telemetry.sdk.language"
@@ -10,3 +11,17 @@ LANGUAGE = "telemetry.sdk.language"
 def is_go(signal: Span | LogRecord) -> bool:
     """Whether OpenTelemetry's SDK for Go wrote it; False where the resource does not tell."""
     return signal.resource.attributes.get(LANGUAGE) == "go"
+
+
+MODULE_KEYS = ("target", "code.module.name", "code.namespace")
+
+
+def rust_module(span: Span) -> str:
+    """The target of a span that Rust's ``tracing`` crate opened: its module, unless the program names another; else empty.
+
+    tracing-opentelemetry writes both, the module as ``code.namespace`` until 0.31, and all else that is its own:
+    ``busy_ns``, ``idle_ns``, ``thread.id``, events named by their message. Numbers without a sign are written as texts,
+    and of a field that was recorded again every value, of which the last counts.
+    Source: tracing-opentelemetry 0.27 to 0.34 (``layer.rs``).
+    """
+    return first_text(span.attributes, MODULE_KEYS) or ""

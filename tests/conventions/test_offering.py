@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
 from typing import Any
 
 import pytest
+from opentelemetry.semconv import attributes as stable
+from opentelemetry.semconv._incubating import attributes as incubating
 
 from otel_eval.conventions import offering
 from otel_eval.conventions.facts import Convention
 from otel_eval.conventions.offering import Offering
+from otel_eval.conventions.registry import CONVENTIONS
 from otel_eval.signals import Scope, SpanEvent
 from otel_eval.testing.spans import span
 
@@ -40,3 +45,17 @@ def test_tables_stay_small(monkeypatch: pytest.MonkeyPatch) -> None:
     many = {f"vendor.{number}" if number % 2 else f"http.{number}": number for number in range(20)}
     offered = [bool(asked.of(span(attributes={key: value}))) for key, value in many.items()]
     assert offered == [number % 2 == 1 for number in range(20)]
+
+
+def test_no_convention_asks_for_what_ordinary_spans_have() -> None:
+    """Every span with such a key would be decoded, for nothing: five times the cost of letting it pass."""
+    keys = {
+        value
+        for package in (stable, incubating)
+        for module in pkgutil.iter_modules(package.__path__)
+        if module.name.partition("_")[0] not in ("gen", "mcp", "openai")
+        for name, value in vars(importlib.import_module(f"{package.__name__}.{module.name}")).items()
+        if name.isupper() and isinstance(value, str)
+    }
+    assert {"http.route", "db.statement", "code.namespace", "thread.name", "rpc.method"} <= keys
+    assert {(key, each.name) for each in CONVENTIONS for key in keys if key.startswith(each.prefixes)} == set()

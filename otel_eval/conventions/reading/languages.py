@@ -13,7 +13,7 @@ def is_go(signal: Span | LogRecord) -> bool:
     return signal.resource.attributes.get(LANGUAGE) == "go"
 
 
-MODULE_KEYS = ("target", "code.module.name", "code.namespace")
+_MODULE_KEYS = ("target", "code.module.name", "code.namespace")
 
 
 def rust_module(span: Span) -> str:
@@ -24,4 +24,4 @@ def rust_module(span: Span) -> str:
     and of a field that was recorded again every value, of which the last counts.
     Source: tracing-opentelemetry 0.27 to 0.34 (``layer.rs``).
     """
-    return first_text(span.attributes, MODULE_KEYS) or ""
+    return first_text(span.attributes, _MODULE_KEYS) or ""

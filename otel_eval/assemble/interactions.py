@@ -21,8 +21,8 @@ from otel_eval.assemble.transcript import (
     system_in,
     turn_of,
 )
-from otel_eval.conventions.facts import Facts, Kind
-from otel_eval.conventions.reading.messages import asks
+from otel_eval.conventions.facts import MISSING, Facts, Kind
+from otel_eval.conventions.reading.messages import asks, calls_in, results_in
 from otel_eval.conventions.reading.trouble import is_programs_own
 from otel_eval.identity import interaction_id
 from otel_eval.interaction import Attachment, Failure, Interaction, Link, Message, ToolCall, Usage
@@ -324,9 +324,19 @@ def _made_earlier(evidence: Evidence, asked: str | None) -> list[Asked]:
     if not evidence.calls or not (evidence.frames or asked is None):
         return []
     calls = asked_in(turn_of(evidence.calls[0].input, asked))
+    waiting = _left_to_run(evidence, asked)
     for call in calls:
-        call.earlier = True
+        call.earlier = call.call_id not in waiting or call.result is MISSING
     return calls
+
+
+def _left_to_run(evidence: Evidence, asked: str | None) -> set[str]:
+    """Ids of the calls that the agent was handed with nothing said after them: it begins with those that a user approved."""
+    taken = next((facts.input for facts in evidence.frame_facts() if facts.input), None) or ()
+    last = next((message for message in reversed(turn_of(taken, asked)) if message.role == "assistant"), None)
+    answered = {part.call_id for message in taken for part in results_in(message)}
+    asking = calls_in(last) if last is not None else []
+    return {call.call_id for call in asking if call.call_id is not None and call.call_id not in answered}
 
 
 def _conversations(evidence: Evidence, asked: str | None) -> Iterator[Sequence[Message]]:

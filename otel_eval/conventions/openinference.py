@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from otel_eval.conventions import google_adk, openinference_langchain4j
+from otel_eval.conventions import genai, google_adk, openinference_langchain4j
 from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind, Missing
 from otel_eval.conventions.reading.answers import answer_id, answer_messages
 from otel_eval.conventions.reading.content import Content, usage_of
@@ -22,7 +22,7 @@ from otel_eval.conventions.reading.payloads import (
     tool_arguments,
     tool_outcome,
 )
-from otel_eval.conventions.reading.trouble import failure_of, is_control_flow, tool_error_of
+from otel_eval.conventions.reading.trouble import failure_of, is_control_flow, is_vercels, tool_error_of
 from otel_eval.conventions.reading.values import containers, decode_leniently, first_text, is_object, text, unflatten
 from otel_eval.interaction import GapKind, JsonValue, Message
 from otel_eval.signals import Span
@@ -68,6 +68,10 @@ def read(span: Span) -> Facts | None:
         kind = Kind.AGENT  # written over a native agent's span (Google ADK 2)
     if kind is Kind.WORKFLOW and "instructor.response_model" in attributes:
         kind = Kind.MODEL  # instructor's create is called a chain
+    if is_vercels(span) and "gen_ai.operation.name" in attributes:
+        own = genai.kind_of(span)
+        if own in (Kind.AGENT, Kind.MODEL, Kind.STEP):
+            return Facts(kind=own)  # a step is called a model's call, and several results of tools are one
     if kind is Kind.AGENT and _is_langchain(span):
         kind = _langchain_kind(span)
     if kind is Kind.AGENT and openinference_langchain4j.is_service(span):
@@ -101,6 +105,7 @@ def _agent(span: Span, kind: Kind, content: Content) -> Facts:
         asked=taken.text,
         output=given.messages,
         reply=given.text,
+        pseudo_tools=given.pseudo_tools,
         model=first_text(attributes, ("llm.response.model_name", "llm.model_name")),
         usage=usage_of(attributes, USAGE_KEYS),
         aggregated=True,

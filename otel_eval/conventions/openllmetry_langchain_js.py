@@ -42,6 +42,7 @@ def read(span: Span) -> Facts | None:
         asked=asked.text,
         output=said.messages,
         reply=said.text,
+        pseudo_tools=said.pseudo_tools,
         failure=failure_of(span),
         control_flow=is_control_flow(span),
         marks=content.marks,

@@ -191,3 +191,20 @@ def test_a_payload_past_the_limit_of_eino() -> None:
         None,
         [("output", GapKind.TRUNCATED)],
     )
+
+
+def test_a_tools_message_has_the_tools_name_for_a_role_in_javascript() -> None:
+    """A run that is resumed has no question but the one in its state, and what the tool gave is none."""
+    asking = {"content": "", "role": "assistant", "tool_calls": [CALL]}
+    given = {"content": "paid", "additional_kwargs": {}, "role": "find"}
+    state = [{"content": "Where is it?", "role": "user"}, asking, given, {"content": "Here.", "role": "assistant"}]
+    resume = {"lg_name": "Command", "resume": {"decisions": [{"type": "approve"}]}, "goto": []}
+    own = {"langfuse.observation.metadata.lc_agent_name": "shop"}
+    agent = observation("span", "shop", resume, {"messages": state}, more=own)
+    (found,) = assemble([agent, observation("generation", "ChatOpenAI", state[:3], state[3], parent=agent)])
+    assert (found.asked, found.reply) == ("Where is it?", "Here.")
+    assert [message.role for message in read("generation", "ChatOpenAI", state[:3], state[3]).input or ()] == [
+        "user",
+        "assistant",
+        "tool",
+    ]

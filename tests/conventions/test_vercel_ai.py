@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -206,3 +207,95 @@ def test_a_tool_that_raises_ends_a_stream_until_4(version: int, later: bool, fai
         spans.append(below("ai.streamText.doStream", 5, attributes={"ai.response.text": "Sorry."}))
     (found,) = assemble(spans)
     assert (found.failed, found.tool_calls[0].error) == (failed, "ticket system down")
+
+
+ASKED_TO_WIPE = {"role": "user", "content": "Wipe sda"}
+WIPE = {"type": "tool-call", "toolCallId": "c1", "toolName": "wipe", "input": {"disk": "sda"}}
+
+
+@pytest.mark.parametrize(
+    ("told", "result", "error"),
+    [
+        ({"type": "text", "value": "gone"}, "gone", None),
+        ({"type": "execution-denied", "reason": "no way"}, None, "no way"),
+        ({"type": "execution-denied"}, None, "Tool execution denied."),
+    ],
+)
+def test_an_approved_call_is_one_of_the_run_that_begins_with_it(
+    told: dict[str, Any], result: str | None, error: str | None
+) -> None:
+    """7 writes no span of it; the agent's prompt ends with the call, the model's begins with what it gave."""
+    asking = {"role": "assistant", "content": [WIPE, {"type": "tool-approval-request", "approvalId": "a"}]}
+    leave = {"role": "tool", "content": [{"type": "tool-approval-response", "approvalId": "a", "approved": True}]}
+    given = {"role": "tool", "content": [{**WIPE, "type": "tool-result", "output": told}]}
+    agent = operation(
+        "ai.generateText",
+        {"ai.prompt": json.dumps({"messages": [ASKED_TO_WIPE, asking, leave]}), "ai.response.text": "Well."},
+    )
+    prompt = json.dumps([ASKED_TO_WIPE, {"role": "assistant", "content": [WIPE]}, given])
+    (found,) = assemble(
+        [agent, operation("ai.generateText.doGenerate", {"ai.prompt.messages": prompt}, parent=agent, seconds=0.5)]
+    )
+    (call,) = found.tool_calls
+    assert (found.asked, call.name, call.arguments) == ("Wipe sda", "wipe", {"disk": "sda"})
+    assert (call.result, call.error) == (result, error)
+
+
+def test_a_refused_call_in_the_standards_messages() -> None:
+    """``@ai-sdk/otel`` writes an object of its own, which is a tool's result like any other where a span has it."""
+    refused = {"denied": True, "reason": "no way"}
+    call = {"type": "tool_call", "id": "c1", "name": "wipe", "arguments": {"disk": "sda"}}
+    asked = {"role": "user", "parts": [{"type": "text", "content": "Wipe sda"}]}
+    before = [
+        asked,
+        {"role": "assistant", "parts": [call, {"type": "tool-approval-request"}]},
+        {"role": "tool", "parts": [{"type": "tool-approval-response"}]},
+    ]
+    told = {"role": "tool", "parts": [{"type": "tool_call_response", "id": "c1", "response": refused}]}
+    agent = span(
+        "invoke_agent",
+        attributes={"gen_ai.operation.name": "invoke_agent", "gen_ai.input.messages": json.dumps(before)},
+        scope=Scope("gen_ai"),
+    )
+    model = {"gen_ai.operation.name": "chat", "gen_ai.input.messages": json.dumps([*before, told])}
+    (found,) = assemble([agent, span("chat", attributes=model, parent=agent)])
+    assert [(call.name, call.result, call.error) for call in found.tool_calls] == [("wipe", None, "no way")]
+    tool = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "wipe", "gen_ai.tool.call.id": "c1"}
+    ran = span("t", attributes={**tool, "gen_ai.tool.call.result": json.dumps(refused)}, parent=agent)
+    (found,) = assemble([agent, ran])
+    assert [(call.result, call.error) for call in found.tool_calls] == [(refused, None)]
+
+
+def test_the_standards_messages_come_before_openinferences() -> None:
+    """Its processor makes one message of several results, calls a step a model's call, and keeps the SDK's attributes."""
+    results = [{"type": "tool_call_response", "id": f"c{n}", "response": f"AI_NoSuchToolError: {n}"} for n in (1, 2)]
+    calls = [{"type": "tool_call", "id": f"c{n}", "name": "find", "arguments": {"n": n}} for n in (1, 2)]
+    asked = {"role": "user", "parts": [{"type": "text", "content": "Find."}]}
+    said = [asked, {"role": "assistant", "parts": calls}, *({"role": "tool", "parts": [item]} for item in results)]
+    llm = {"openinference.span.kind": "LLM"}
+    agent = span(
+        "invoke_agent m",
+        attributes={"gen_ai.operation.name": "invoke_agent", "openinference.span.kind": "AGENT"},
+        scope=Scope("gen_ai"),
+    )
+    step = span("step 1", attributes={"gen_ai.operation.name": "agent_step", **llm}, parent=agent)
+    model = span(
+        "chat m",
+        attributes={
+            **llm,
+            "gen_ai.operation.name": "chat",
+            "gen_ai.input.messages": json.dumps(said),
+            "llm.input_messages.0.message.role": "tool",
+            "llm.input_messages.0.message.tool_call_id": "c2",
+            "llm.input_messages.0.message.contents.0.message_content.text": "AI_NoSuchToolError: 1",
+            "llm.input_messages.0.message.contents.1.message_content.text": "AI_NoSuchToolError: 2",
+        },
+        parent=step,
+    )
+    facts = facts_of(step)
+    assert facts is not None
+    assert facts.kind is Kind.STEP
+    first = {**llm, "gen_ai.operation.name": "chat", "gen_ai.input.messages": json.dumps([asked])}
+    asking = span("chat m", attributes={**first, "gen_ai.output.messages": json.dumps([said[1]])}, parent=step)
+    (found,) = assemble([agent, step, asking, replace(model, started_ns=model.started_ns + 9)])
+    assert [call.error for call in found.tool_calls] == ["AI_NoSuchToolError: 1", "AI_NoSuchToolError: 2"]

@@ -125,7 +125,7 @@ def _read(value: Mapping[str, Any], default_role: str) -> Message:
     role = role_of(value.get("role", value.get("author", kind)), default_role)
     parts = _content_parts(value)
     answers = role == "tool" or (role != "assistant" and parts and value.get("tool_call_id"))
-    if answers and not any(isinstance(part, ToolResultPart) for part in parts):
+    if answers and not any(isinstance(part, ToolResultPart) for part in parts) and not _is_approval(value):
         role, parts = "tool", (_result_message(value, parts),)
     if calls := _tool_calls(value):
         known = {part.call_id for part in parts if isinstance(part, ToolCallPart) and part.call_id}
@@ -159,9 +159,30 @@ def _unwrapped(value: Mapping[str, Any]) -> Mapping[str, Any]:
             value = {**value["kwargs"], "type": value["kwargs"].get("type", value.get("type"))}
         elif value.get("role") is None and is_object(value.get("content")) and "parts" in value["content"]:
             value = value["content"]
+        elif _is_langfuses_result(value):
+            value = {"role": "tool", "name": value.get("role"), "content": value.get("content")}
         else:
             break
     return value
+
+
+def _is_approval(value: Mapping[str, Any]) -> bool:
+    """Whether it is a user's leave to run a tool, or the refusal: in the Vercel AI SDK a tool's message."""
+    content = value.get("parts", value.get("content"))
+    return isinstance(content, list) and all(
+        is_object(item) and item.get("type") == "tool-approval-response" for item in content
+    )
+
+
+_OF_A_RESULT = frozenset({"content", "additional_kwargs", "role"})
+
+
+def _is_langfuses_result(value: Mapping[str, Any]) -> bool:
+    """Whether a tool gave it: Langfuse's callback for LangChain.js writes the tool's name as the role.
+
+    Source: @langfuse/langchain 5.11 (``extractChatMessageContent``). It keeps ``additional_kwargs`` of such messages alone.
+    """
+    return "additional_kwargs" in value and _OF_A_RESULT.issuperset(value) and role_of(value.get("role"), "") == ""
 
 
 def _content_parts(value: Mapping[str, Any]) -> tuple[Part, ...]:

@@ -72,6 +72,7 @@ def _agent(observed: Observed, span: Span, content: Content) -> Facts:
         asked=taken.text,
         output=given.messages,
         reply=given.text,
+        pseudo_tools=given.pseudo_tools,
         usage=observed.usage,
         aggregated=True,
         failure=observed.failure,

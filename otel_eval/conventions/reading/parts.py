@@ -110,6 +110,10 @@ def tool_call_of(item: Mapping[str, Any]) -> ToolCallPart | None:
     return ToolCallPart(name=name.strip("'\""), arguments=_arguments(arguments), call_id=_id(call_id))
 
 
+_DENIED = "execution-denied"
+"""Vercel's, of a call that a user did not approve; the model is shown the reason, or that sentence."""
+
+
 def tool_result_of(item: Mapping[str, Any]) -> ToolResultPart:
     """What a tool gave back, in any of the shapes."""
     item = _inside(item, _RESULT_WRAPPINGS)
@@ -121,7 +125,7 @@ def tool_result_of(item: Mapping[str, Any]) -> ToolResultPart:
         or item.get("outcome") == "failed"
     )
     failed = failed or item.get("type") in ("tool-error", "tool_error")
-    if is_object(content) and content.get("type") in ("error-text", "error-json"):  # Vercel
+    if is_object(content) and content.get("type") in ("error-text", "error-json", _DENIED):  # Vercel
         failed = True
     if content is None and item.get("error") is not None:
         content, failed = item["error"], True
@@ -144,6 +148,8 @@ def result_value(content: Any) -> JsonValue:
         and "value" in content
     ):
         content = containers(content["value"])  # Vercel
+    elif is_object(content) and content.get("type") == _DENIED:
+        content = content.get("reason") or "Tool execution denied."
     if isinstance(content, list) and content and all(_text_of_block(item) is not None for item in content):
         content = containers("\n".join(str(_text_of_block(item)) for item in content))
     elif isinstance(content, list) and len(content) == 1 and is_object(content[0]) and set(content[0]) == {"json"}:

@@ -13,6 +13,7 @@ from otel_eval.conventions.reading.langchain_reprs import message_in
 from otel_eval.conventions.reading.messages import read_message, read_messages
 from otel_eval.conventions.reading.parts import result_value
 from otel_eval.conventions.reading.reprs import value_in
+from otel_eval.conventions.reading.structured import structured_in
 from otel_eval.conventions.reading.trouble import error_in_result
 from otel_eval.conventions.reading.values import (
     containers,
@@ -77,10 +78,14 @@ def is_object_repr(value: object) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Payload:
-    """What a payload holds: messages, or a text; neither where it is an object that nobody knows."""
+    """What a payload holds: messages, or a text; neither where it is an object that nobody knows.
+
+    Both where the text is an answer beside the messages; ``pseudo_tools`` are calls by which it was given.
+    """
 
     messages: tuple[Message, ...] | None = None
     text: str | None = None
+    pseudo_tools: tuple[str, ...] = ()
 
 
 def input_payload(raw: Any) -> Payload:
@@ -191,7 +196,8 @@ def _output_of(value: Any, raw: Any, structured: bool, depth: int) -> Payload:
         return Payload()
     for key in _MESSAGE_LISTS:
         if isinstance(value.get(key), list) and (messages := read_messages(value[key], "assistant")):
-            return Payload(messages=messages)
+            answer, given_by = structured_in(value, messages)
+            return Payload(messages=messages, text=answer, pseudo_tools=given_by)
     if isinstance(value.get("tool_calls"), list) and len(value) == 1:  # a model's request: LiteLLM's, for Arize
         return Payload(messages=read_messages([{"role": "assistant", **value}], "assistant") or None)
     content = value.get("content")
@@ -289,7 +295,7 @@ def tool_outcome(raw: Any) -> ToolOutcome:
 
 def is_command(value: Any) -> bool:
     """Whether it is LangGraph's ``Command``, by which a tool changes the graph's state beside giving a result."""
-    return is_object(value) and "update" in value and set(value) <= {"graph", "update", "resume", "goto"}
+    return is_object(value) and "update" in value and set(value) <= {"lg_name", "graph", "update", "resume", "goto"}
 
 
 def _in_command(value: Mapping[str, Any]) -> Mapping[str, Any] | None:

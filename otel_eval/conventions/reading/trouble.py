@@ -112,6 +112,11 @@ def _is_of_the_trace(span: Span) -> bool:
     without one: of the root, and beside OTel 2 of all. The SDK itself records an exception whenever it sets the status.
     Source: @arizeai/openinference-vercel 2 (TraceAggregateManager).
     """
+    return is_vercels(span)
+
+
+def is_vercels(span: Span) -> bool:
+    """Whether OpenInference's processor for the Vercel AI SDK wrote its attributes over the SDK's."""
     return span.scope.name in ("ai", "gen_ai") and "openinference.span.kind" in span.attributes
 
 
@@ -146,7 +151,7 @@ def error_in_result(result: Any, *, loop: bool = False) -> str | None:
     """
     value = decode_leniently(result)
     if is_object(value):
-        return _error_in_object(value)
+        return _error_in_object(value) or (_denial(value) if loop else None)
     if isinstance(value, list) and len(value) == 1 and is_object(value[0]):
         return _error_in_object(value[0])
     if isinstance(value, str):
@@ -183,6 +188,13 @@ def _error_in_object(value: Mapping[str, Any]) -> str | None:
     }:
         return _words(error)
     return None
+
+
+def _denial(value: Mapping[str, Any]) -> str | None:
+    """What @ai-sdk/otel writes of a call that nobody approved: ``{"denied": true, "reason"}``, in messages alone."""
+    if value.get("denied") is not True or not set(value) <= {"denied", "reason"}:
+        return None
+    return text(value.get("reason")) or "Tool execution denied."
 
 
 def _words(value: Any) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from otel_eval.conventions.reading.payloads import input_payload, tool_arguments, tool_outcome
+from otel_eval.conventions.reading.payloads import input_payload, output_payload, tool_arguments, tool_outcome
 from otel_eval.conventions.registry import facts_of
 from otel_eval.testing.spans import span
 
@@ -83,3 +83,42 @@ def test_a_command_without_a_message_is_the_result() -> None:
     """Nothing else says what the tool gave."""
     told = {"graph": None, "update": {"seen": 1}, "resume": None, "goto": []}
     assert tool_outcome(told).result == told
+
+
+def serialised(kind: str, **fields: Any) -> dict[str, Any]:
+    """A message as LangChain.js writes it."""
+    return {"lc": 1, "type": "constructor", "id": ["langchain_core", "messages", kind], "kwargs": fields}
+
+
+def test_the_command_that_a_tool_gives_in_javascript() -> None:
+    """Its class stands in ``lg_name``; the tool's message among the state's is the result."""
+    told = serialised("ToolMessage", content="Gold.", tool_call_id="c1", name="task")
+    command = {"lg_name": "Command", "update": {"files": {}, "messages": [told]}, "goto": []}
+    found = tool_outcome(json.dumps(command))
+    assert (found.result, found.error, found.call_id) == ("Gold.", None, "c1")
+
+
+PLACE = {"city": "Paris", "n": 4}
+GIVING = serialised("AIMessage", content="", tool_calls=[{"name": "Place", "args": PLACE, "id": "c1"}])
+SENTENCE = "Returning structured response: "
+
+
+@pytest.mark.parametrize(
+    ("state", "reply", "pseudo"),
+    [
+        ({"messages": [GIVING], "structuredResponse": PLACE}, PLACE, ("Place",)),
+        ({"messages": [GIVING], "structured_response": PLACE}, PLACE, ("Place",)),
+        ({"messages": [serialised("AIMessage", content="{}")], "structuredResponse": PLACE}, PLACE, ()),
+        ({"messages": [GIVING, serialised("AIMessage", content=SENTENCE + json.dumps(PLACE))]}, PLACE, ("Place",)),
+        ({"messages": [GIVING, serialised("AIMessage", content=SENTENCE + "{}")]}, None, ()),
+        ({"messages": [GIVING], "structuredResponse": None}, None, ()),
+    ],
+)
+def test_langchains_structured_answers(
+    state: dict[str, Any], reply: dict[str, Any] | None, pseudo: tuple[str, ...]
+) -> None:
+    """The answer is the reply, and the call that gives it is no tool's."""
+    found = output_payload(json.dumps(state))
+    assert (None if found.text is None else json.loads(found.text)) == reply
+    assert found.pseudo_tools == pseudo
+    assert found.messages is not None

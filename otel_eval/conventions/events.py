@@ -20,7 +20,7 @@ from otel_eval.conventions.reading.content import Content
 from otel_eval.conventions.reading.messages import calls_in, read_message, read_messages
 from otel_eval.conventions.reading.values import containers, is_object, is_placeholder, text
 from otel_eval.frozen import changed
-from otel_eval.interaction import Message
+from otel_eval.interaction import Message, TextPart
 from otel_eval.signals import LogRecord, SpanEvent
 
 DETAILS = "gen_ai.client.inference.operation.details"
@@ -131,19 +131,23 @@ def _details(attributes: Mapping[str, Any], body: Mapping[str, Any]) -> Facts:
 
 def _choice(body: Mapping[str, Any]) -> tuple[Message, ...] | None:
     """The answer. None where the message has neither text nor calls, not even empty ones: so it is without content capture."""
-    message = containers(body.get("message", body.get("content")))
+    raw = body.get("message", body.get("content"))
+    message = containers(raw)
     if is_object(message) and message.keys() <= {"role"}:
         return None
     if is_object(message) and (
         "role" in message or "content" in message or "parts" in message or "tool_calls" in message
     ):
-        read = read_message({"role": "assistant", **_cleaned(message)}, "assistant")
-        return (read,) if read.parts else ()
+        said = read_message({"role": "assistant", **_cleaned(message)}, "assistant")
+        return (said,) if said.parts else ()
     extra = {key: value for key, value in _cleaned(body).items() if key in ("tool_calls", "content")}
     if message is None and extra:
-        read = read_message({"role": "assistant", **extra}, "assistant")
-        return (read,) if read.parts else ()
-    return read_messages(message, "assistant") if message is not None else ()
+        said = read_message({"role": "assistant", **extra}, "assistant")
+        return (said,) if said.parts else ()
+    read = read_messages(message, "assistant") if message is not None else ()
+    if not read and isinstance(raw, str) and is_object(message) and message:
+        return (Message(role="assistant", parts=(TextPart(text=raw),)),)  # the answer is an object (Strands)
+    return read
 
 
 def _with_names(messages: tuple[Message, ...] | None) -> tuple[Message, ...] | None:

@@ -122,6 +122,8 @@ SETTINGS: dict[str, str] = {
 
 TOOL_CLASSES = frozenset({"DynamicStructuredTool", "DynamicTool", "StructuredTool"})
 """LangChain.js's classes, which OpenLIT for JavaScript writes in place of its tools' names."""
+_ANSWERS = "This StructuredOutputTool should only be invoked as the last"
+"""How Strands describes the tool with which the model hands over an object that was asked for."""
 _AGENT_SPAN = "invoke_agent "
 _ASKS_FOR_TOOLS = frozenset({"tool_call", "tool_calls", "tool_use", "function_call"})
 _UNTOLD = frozenset({"completed"})
@@ -291,6 +293,7 @@ def _tool(span: Span, content: Content) -> dict[str, Any]:
         "result": result,
         "error": error,
         "call_id": None if call_id in ("<not specified>", "unknown") else call_id,
+        "pseudo_tools": (name,) if _ANSWERS in str(attributes.get("gen_ai.tool.description", "")) else (),
     }
 
 
@@ -308,7 +311,8 @@ def _tool_events(told: Facts) -> Facts:
             result = found[0].result if found else decode_leniently(message.text)
     fields = {"input": "arguments", "output": "result"}
     marks = tuple(replace(mark, field=fields.get(mark.field, mark.field)) for mark in told.marks)
-    return Facts(kind=Kind.TOOL, arguments=arguments, result=result, marks=marks)
+    error = None if result is MISSING else error_in_result(result)
+    return Facts(kind=Kind.TOOL, arguments=arguments, result=result, error=error, marks=marks)
 
 
 CONVENTION = Convention(

@@ -2,12 +2,12 @@
 
 Source: pydantic-ai 0.2.4, 1.0.5 and 2.68.0, ``InstrumentationSettings(version=…)``. The agent's span holds the whole
 conversation in ``pydantic_ai.all_messages`` (format 1: ``all_messages_events``), and ``pydantic_ai.new_message_index``
-where this run starts in it. Tools: ``gen_ai.tool.call.*`` since format 3, ``tool_arguments`` and ``tool_response`` before.
+which of its requests and responses this run starts with. Tools: ``gen_ai.tool.call.*`` since format 3, ``tool_arguments`` and ``tool_response`` before.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -57,6 +57,8 @@ def _agent(span: Span, content: Content) -> Facts:
             [i for i, message in enumerate(messages) if asks(message)] if "all_messages_events" in attributes else []
         )
         index = asked[-1] if asked else 0
+    else:
+        index = _place(messages, index)
     before, turn = (messages[:index], messages[index:]) if messages else ((), ())
     opening = next((i for i, message in enumerate(turn) if message.role == "assistant"), len(turn))
     return Facts(
@@ -94,6 +96,21 @@ def _conversation(content: Content) -> tuple[Message, ...]:
             return tuple(read_message(item) for item in items if is_object(item))
         return tuple(_event(item) for item in items if is_object(item))
     return ()
+
+
+def _place(messages: Sequence[Message], index: float) -> int:
+    """Where the model message of that index begins.
+
+    It counts requests and responses, but a request is written as several messages: of the system, of tools, of the user.
+    Requests that follow one another cannot be told apart; a run begins with a request, so that one of them is taken.
+    """
+    starts = [
+        at for at, message in enumerate(messages) if at == 0 or "assistant" in (message.role, messages[at - 1].role)
+    ]
+    for at in reversed(starts[: int(index) + 1]):
+        if messages[at].role != "assistant":
+            return at
+    return 0
 
 
 def _event(item: Mapping[str, Any]) -> Message:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
+from otel_eval.assemble.assembler import assemble
+from otel_eval.conventions.reading.trouble import error_in_result
 from otel_eval.conventions.registry import facts_of
 from otel_eval.signals import Scope, SpanEvent
 from otel_eval.testing.spans import span
@@ -35,3 +39,37 @@ def test_a_tool_that_is_to_be_tried_again(message: str, error: str) -> None:
     )
     assert found is not None
     assert found.error == error
+
+
+def test_a_run_starts_with_the_request_that_its_index_counts() -> None:
+    """A request with a system prompt is written as two messages, and counted once."""
+    call = {"type": "tool_call", "id": "c1", "name": "look", "arguments": "{}"}
+    given = {"type": "tool_call_response", "id": "c1", "name": "look", "result": "blue"}
+    messages = [
+        ("system", {"type": "text", "content": "You help."}),
+        ("user", {"type": "text", "content": "Yes"}),
+        ("assistant", call),
+        ("user", given),
+        ("assistant", {"type": "text", "content": "Noted."}),
+        ("user", {"type": "text", "content": "Yes"}),
+        ("assistant", {"type": "text", "content": "Done."}),
+    ]
+    agent = span(
+        "invoke_agent helper",
+        attributes={
+            "gen_ai.operation.name": "invoke_agent",
+            "pydantic_ai.all_messages": json.dumps([{"role": role, "parts": [part]} for role, part in messages]),
+            "pydantic_ai.new_message_index": 4,
+            "final_result": "Done.",
+        },
+        scope=Scope("pydantic-ai"),
+    )
+    (found,) = assemble([agent])
+    assert (found.asked, found.reply, found.tool_calls) == ("Yes", "Done.", ())
+    assert [message.text for message in found.history] == ["Yes", None, None, "Noted."]
+
+
+def test_a_tool_that_does_not_exist_is_an_error() -> None:
+    text = "Unknown tool name: 'rol'. Available tools: 'roll'"
+    assert error_in_result(text) == text
+    assert error_in_result(f"The log says: {text}") is None

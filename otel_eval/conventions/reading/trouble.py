@@ -44,6 +44,9 @@ SENTENCES = (
     re.compile(r"Error: [A-Z]\w*(?:Error|Exception) - .*", re.S),  # Strands
     re.compile(r"Error running tool \(non-fatal\).*", re.S),  # OpenAI Agents
     re.compile(
+        r"Unknown tool name: '[^'\n]*'\. (?:Available tools: |No tools )[^\n]*(?:\n\nFix the errors.*)?"
+    ),  # pydantic-ai
+    re.compile(
         r"Error: (?:tool not found|(?:callable|streamable) tool execution failed|failed to marshal result)(?:: .*)?",
         re.S,
     ),  # tRPC-Agent-Go
@@ -153,10 +156,16 @@ def error_in_result(result: Any, *, loop: bool = False) -> str | None:
     if is_object(value):
         return _error_in_object(value) or (_denial(value) if loop else None)
     if isinstance(value, list) and len(value) == 1 and is_object(value[0]):
-        return _error_in_object(value[0])
+        block = value[0]
+        if isinstance(block.get("text"), str) and block.keys() <= _BLOCK and block.get("type") in (None, "text"):
+            return error_in_result(block["text"], loop=loop)  # what the tool gave, as a model is shown it
+        return _error_in_object(block)
     if isinstance(value, str):
         return value if is_error_sentence(value, loop=loop) else None
     return None
+
+
+_BLOCK = frozenset({"type", "text", "annotations"})
 
 
 def is_error_sentence(value: str, *, loop: bool = False) -> bool:

@@ -13,6 +13,11 @@ def is_go(signal: Span | LogRecord) -> bool:
     return signal.resource.attributes.get(LANGUAGE) == "go"
 
 
+def is_erlang(signal: Span | LogRecord) -> bool:
+    """Whether OpenTelemetry's SDK for Erlang and Elixir wrote it; False where the resource does not tell."""
+    return signal.resource.attributes.get(LANGUAGE) == "erlang"
+
+
 _MODULE_KEYS = ("target", "code.module.name", "code.namespace")
 
 

@@ -247,7 +247,7 @@ def _is_bare_part(item: Any) -> bool:
     """A part outside of a message, as system instructions and Bedrock contents are written."""
     if not is_object(item) or "role" in item or "message" in item:
         return False
-    return item.get("type") in ("text", "input_text", "output_text") or (
+    return item.get("type") in ("text", "input_text", "output_text", "toolUse", "toolResult") or (
         "type" not in item
         and any(key in item for key in ("text", "toolUse", "toolResult", "functionCall", "function_call"))
         and "content" not in item

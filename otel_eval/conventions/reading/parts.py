@@ -268,6 +268,7 @@ _BY_TYPE: dict[str, Callable[[Mapping[str, Any]], Part | None]] = {
             "mcp_tool_use",
             "tool_invocation",
             "function",  # OpenAI's calls for content (Langtrace)
+            "toolUse",  # Strands for TypeScript
         ),
         tool_call_of,
     ),
@@ -278,6 +279,7 @@ _BY_TYPE: dict[str, Callable[[Mapping[str, Any]], Part | None]] = {
             "tool_error",
             "function_call_output",
             "tool_output",  # Mirascope
+            "toolResult",  # Strands for TypeScript
             "function_result",
             "function_response",
             "server_tool_call_response",

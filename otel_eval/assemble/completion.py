@@ -58,10 +58,14 @@ class CompletionSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ready:
-    """An Interaction that is complete, and the digest of its evidence."""
+    """An Interaction that is complete, and the digest of its evidence.
+
+    ``beside``, of one without its agent span: ids that were told of the same trace since it was opened, or are known from before.
+    """
 
     interaction: Interaction
     digest: str
+    beside: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,8 +162,12 @@ class Completion:
     def reopen(self, closed: Closed, *, now: float) -> None:
         """Take back a trace, because something late has arrived."""
         self.add(closed.nodes, closed.notes, now=now)
-        if closed.trace_id in self._groups:
-            self._groups[closed.trace_id].told.update(closed.told)
+        self.remember(closed.trace_id, closed.told)
+
+    def remember(self, trace_id: str, told: Mapping[str, str]) -> None:
+        """Interactions that an open trace gave before it was opened, with their digests."""
+        if trace_id in self._groups:
+            self._groups[trace_id].told.update(told)
 
     def forget(self, trace_id: str) -> bool:
         """Drop all of that trace; False where it is not open."""
@@ -262,8 +270,9 @@ class Completion:
             self._remember_absent(_habit(standing.root))
         digest = evidence_digest(interaction)
         if group.told.get(interaction.id) != digest:
+            beside = frozenset[str]() if interaction.complete else frozenset(group.told_in(interaction.trace_id))
             group.told[interaction.id] = digest
-            found.ready.append(Ready(interaction=interaction, digest=digest))
+            found.ready.append(Ready(interaction=interaction, digest=digest, beside=beside))
 
     def _note_aliases(self, group: Group, interactions: Iterable[Interaction], found: _Found) -> None:
         """Of ids that were told before, to those that they mean now. With an Interaction or after it, never before: whoever

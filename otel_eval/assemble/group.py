@@ -155,6 +155,10 @@ class Group:
         last = max((when for key, when in self._arrived.items() if key[0] in self._bus_opened), default=self._opened)
         return min(last + idle, min(self._bus_opened.values(), default=last) + max_age)
 
+    def told_in(self, trace_id: str) -> Iterator[str]:
+        """The ids of that trace that were told."""
+        return (name for name in self.told if name.startswith(f"{trace_id}-"))
+
     def last_in(self, trace_id: str) -> float:
         """When something of that trace last arrived."""
         return max((when for key, when in self._arrived.items() if key[0] == trace_id), default=self._opened)

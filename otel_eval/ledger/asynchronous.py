@@ -162,9 +162,9 @@ class AsyncLedger:
         """See :meth:`Ledger.aliases_of`."""
         return await asyncio.to_thread(self.ledger.aliases_of, ids)
 
-    async def known_traces(self, trace_ids: Iterable[str]) -> set[str]:
-        """See :meth:`Ledger.known_traces`."""
-        return await asyncio.to_thread(self.ledger.known_traces, trace_ids)
+    async def told_of(self, trace_ids: Iterable[str]) -> dict[str, dict[str, str]]:
+        """See :meth:`Ledger.told_of`."""
+        return await asyncio.to_thread(self.ledger.told_of, trace_ids)
 
     async def waiting(
         self,

@@ -226,10 +226,10 @@ class Ledger:
         with self._database.reading() as connection:
             return read.aliases_of(connection, ids)
 
-    def known_traces(self, trace_ids: Iterable[str]) -> set[str]:
-        """Those of the traces that have an Interaction here."""
+    def told_of(self, trace_ids: Iterable[str]) -> dict[str, dict[str, str]]:
+        """The Interactions of these traces that are here, with their digests; traces without any are left out."""
         with self._database.reading() as connection:
-            return read.known_traces(connection, trace_ids)
+            return read.told_of(connection, trace_ids)
 
     def commit(self, batch: Batch) -> tuple[Stored, ...]:
         """Store the batch in one transaction; what became of each record, in the batch's order."""

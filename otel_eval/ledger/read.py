@@ -78,14 +78,19 @@ def aliases_of(connection: Connection, ids: Iterable[str]) -> dict[str, tuple[st
     return found
 
 
-def known_traces(connection: Connection, trace_ids: Iterable[str]) -> set[str]:
-    """Those of the traces that have an Interaction here. Ids begin with their trace's, so the primary key serves."""
-    known = set()
+def told_of(connection: Connection, trace_ids: Iterable[str]) -> dict[str, dict[str, str]]:
+    """The Interactions of these traces that are here, with their digests; traces without any are left out.
+
+    Ids begin with their trace's, so the primary key serves. What follows are hex digits: by every database's rules, of a
+    language's too, they come before a ``g``.
+    """
+    found = {}
     for trace_id in trace_ids:
-        query = select(interactions.c.id).where(interactions.c.id.between(f"{trace_id}-", f"{trace_id}-~")).limit(1)
-        if connection.execute(query).first() is not None:
-            known.add(trace_id)
-    return known
+        query = select(interactions.c.id, interactions.c.digest)
+        rows = connection.execute(query.where(interactions.c.id.between(f"{trace_id}-", f"{trace_id}-g"))).all()
+        if rows:
+            found[trace_id] = {row.id: row.digest for row in rows}
+    return found
 
 
 def evaluations(connection: Connection, interaction_id: str) -> tuple[EvaluationRecord, ...]:

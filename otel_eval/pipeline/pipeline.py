@@ -56,17 +56,17 @@ class Pipeline:
         clock: Clock,
         recorder: Recorder,
         settings: CompletionSettings,
-        known_traces: Callable[[Sequence[str]], Awaitable[set[str]]],
+        told_of: Callable[[Collection[str]], Awaitable[Mapping[str, Mapping[str, str]]]],
         forwarding: bool = False,
         keep: Collection[str] = (),
         caution: Caution | None = None,
     ) -> None:
-        """``keep``: attributes of agents' spans that Interactions are to have as they stand. ``forwarding``: entries are not released before :meth:`forwarded` was told of them. ``caution`` knows what took its process with it."""
+        """``told_of``: the Interactions of traces that are stored, with their digests. ``keep``: attributes of agents' spans that Interactions are to have as they stand. ``forwarding``: entries are not released before :meth:`forwarded` was told of them. ``caution`` knows what took its process with it."""
         self._journal = journal
         self._accept = accept
         self._clock = clock
         self._recorder = recorder
-        self._known_traces = known_traces
+        self._told_of = told_of
         self._late_window_ns = int(settings.late_window * 1e9)
         self._caution = caution or Caution()
         self._completion = Completion(settings, putting_together=partial(self._caution.noted, Kind.TRACE))
@@ -78,6 +78,7 @@ class Pipeline:
         self._storing = asyncio.Lock()
         self._arrived = asyncio.Event()
         self._read_up_to = 0
+        self._replayed_up_to = journal.last_seq
 
     @property
     def read_up_to(self) -> int:
@@ -136,13 +137,26 @@ class Pipeline:
             log.error("request %d cannot be read, it goes to quarantine: %s", entry.seq, error)
             await self._patiently(self._journal.quarantine, entry.seq, str(error), release=False)
             nodes, notes = [], []
+        told = await self._told_before(entry.seq, nodes, notes)
         nodes, notes = await self._without_late(nodes, notes)
         traces = {node.trace_id for node in nodes} | {note.trace_id for note in notes}
         self._holding.take(entry.seq, traces)
         if traces:
             self._completion.add(nodes, notes, now=self._clock.monotonic())
+            for trace_id, ids in told.items():
+                self._completion.remember(trace_id, ids)
         else:
             await self._release()
+
+    async def _told_before(
+        self, seq: int, nodes: Iterable[Node], notes: Iterable[Note]
+    ) -> Mapping[str, Mapping[str, str]]:
+        """What was told of traces that were open when the last process ended: those ids stay, whatever comes now."""
+        if seq > self._replayed_up_to:
+            return {}
+        traces = {node.trace_id for node in nodes} | {note.trace_id for note in notes}
+        unknown = {trace_id for trace_id in traces if not self._completion.holds(trace_id)} - self._closed.keys()
+        return await self._patiently(self._told_of, unknown) if unknown else {}
 
     async def _without_late(self, nodes: list[Node], notes: list[Note]) -> tuple[list[Node], list[Note]]:
         """Take closed traces back where something of an agent's came late; ordinary late spans change nothing."""
@@ -219,7 +233,7 @@ class Pipeline:
         if not (ready or aliases):
             return
         try:
-            await self._accept_patiently(ready, aliases)
+            await self._patiently(self._accept, ready, aliases)
         except UNACCEPTABLE as error:
             if not ready:
                 log.error("the new ids of %d Interactions cannot be stored: %s", len(aliases), fault_of(error))
@@ -235,20 +249,6 @@ class Pipeline:
                     await self._accept_each([each], own, needs)
                 await self._accept_each([], {old: new for old, new in aliases.items() if new not in ids}, needs)
 
-    async def _accept_patiently(self, ready: Sequence[Ready], aliases: Mapping[str, str]) -> None:
-        refused = False
-        while True:
-            try:
-                await self._accept(ready, aliases)
-                break
-            except LedgerUnavailable as error:
-                if not refused:
-                    log.warning("the ledger cannot be written, it is tried again until it can: %s", error)
-                refused = True
-                await self._clock.sleep_until(self._clock.monotonic() + RETRY_S)
-        if refused:
-            log.info("the ledger is written again")
-
     async def _set_aside(self, trace_ids: Collection[str], spans: int, seqs: Collection[int], error: Exception) -> None:
         """Keep in quarantine what an Interaction was to be made of, and go on: a start would meet it again, for ever."""
         fault = fault_of(error)
@@ -260,12 +260,15 @@ class Pipeline:
             )
 
     async def _without_leftovers(self, ready: Sequence[Ready]) -> list[Ready]:
-        """Pieces of a trace that was closed longer than the late window ago: they start nothing."""
+        """Pieces of a trace that was closed longer than the late window ago, since it gave what is known of no more: they
+        start nothing."""
         pieces = [each for each in ready if not each.interaction.complete]
         if not pieces:
             return list(ready)
-        known = await self._known_traces([each.interaction.trace_id for each in pieces])
-        left = [each for each in pieces if each.interaction.trace_id in known - set(self._closed)]
+        known = await self._patiently(
+            self._told_of, {each.interaction.trace_id for each in pieces} - self._closed.keys()
+        )
+        left = [each for each in pieces if known.get(each.interaction.trace_id, {}).keys() - each.beside]
         self._drop("late", sum(len(each.interaction.model_calls) for each in left))
         return [each for each in ready if each not in left]
 
@@ -283,17 +286,21 @@ class Pipeline:
         if free := self._holding.free():
             await self._patiently(self._journal.release, free)
 
-    async def _patiently(self, write: Callable[P, Awaitable[T]], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Write to the journal, again and again while its disk refuses: it takes no telemetry meanwhile either."""
-        refused = False
+    async def _patiently(self, use: Callable[P, Awaitable[T]], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Use the journal or the ledger, again and again while its disk refuses, or it is down: that costs time alone."""
+        refused = ""
         while True:
             try:
-                return await write(*args, **kwargs)
-            except JournalUnwritable as error:
+                result = await use(*args, **kwargs)
+            except (JournalUnwritable, LedgerUnavailable) as error:
                 if not refused:
-                    log.warning("the journal cannot be written, it is tried again until it can: %s", error)
-                refused = True
+                    refused = "ledger" if isinstance(error, LedgerUnavailable) else "journal"
+                    log.warning("the %s cannot be used, it is tried again until it can: %s", refused, error)
                 await self._clock.sleep_until(self._clock.monotonic() + RETRY_S)
+            else:
+                if refused:
+                    log.info("the %s can be used again", refused)
+                return result
 
     async def _expire(self) -> None:
         while True:

@@ -159,7 +159,7 @@ async def judging(
             clock=clock,
             recorder=recorder,
             settings=CompletionSettings(**config.completion.model_dump()),
-            known_traces=ledger.known_traces,
+            told_of=ledger.told_of,
             forwarding=forwards_to is not None,
             keep=config.role_attributes,
             caution=caution,

@@ -16,6 +16,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from sqlalchemy import create_engine
+from sqlalchemy.exc import DBAPIError
 
 from otel_eval.ledger import (
     AsyncLedger,
@@ -95,7 +97,30 @@ def test_what_is_stored_comes_back(ledger):
     assert ledger.interaction(one.id) == one
     assert ledger.evaluations(one.id) == (record,)
     assert [entry.record for entry in ledger.unexported()] == [record]
-    assert ledger.known_traces([one.trace_id, "f" * 32]) == {one.trace_id}
+
+
+@pytest.fixture
+def sorted_by_language(server) -> Iterator[Ledger]:
+    """A ledger in a database that sorts by a language's rules, as those of most distributions and images do."""
+    engine = create_engine(server.replace("postgresql:", "postgresql+psycopg:"), isolation_level="AUTOCOMMIT")
+    with engine.connect() as connection:
+        try:
+            connection.exec_driver_sql(
+                "CREATE DATABASE by_language TEMPLATE template0 ENCODING 'UTF8' LOCALE_PROVIDER icu ICU_LOCALE 'en-US'"
+            )
+        except DBAPIError as error:
+            pytest.skip(f"needs PostgreSQL 15 or newer, with ICU: {error.orig}")
+        with Ledger.open(f"{server.rpartition('/')[0]}/by_language") as opened:
+            yield opened
+        connection.exec_driver_sql("DROP DATABASE by_language WITH (FORCE)")
+    engine.dispose()
+
+
+def test_the_interactions_of_a_trace_are_found_however_texts_are_sorted(sorted_by_language):
+    """By a language's rules a tilde comes before digits, and not after letters as in ASCII."""
+    ledger, found = sorted_by_language, [interaction(trace_id="ab" * 16) for _ in range(3)]
+    ledger.commit(Batch(interactions=tuple(map(stored, (*found, interaction())))))
+    assert ledger.told_of(["ab" * 16, "f" * 32]) == {"ab" * 16: {one.id: "d1" for one in found}}
 
 
 def test_revisions_aliases_and_the_current_record(ledger):

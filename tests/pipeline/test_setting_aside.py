@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Collection, Iterable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -54,8 +54,8 @@ class Ledger:
             await self._took.wait_for(lambda: len(self.agents) >= count)
 
 
-async def known(trace_ids: Sequence[str]) -> set[str]:
-    return set()
+async def told_of(trace_ids: Collection[str]) -> dict[str, dict[str, str]]:
+    return {}
 
 
 @asynccontextmanager
@@ -68,7 +68,7 @@ async def pipeline(directory: Path, ledger: Ledger, clock: ManualClock) -> Async
             clock=clock,
             recorder=NullRecorder(),
             settings=CompletionSettings(),
-            known_traces=known,
+            told_of=told_of,
         )
         task = asyncio.create_task(running.run())
         yield journal
@@ -112,7 +112,7 @@ async def test_a_ledger_that_is_down_is_told_of_once(tmp_path: Path, caplog: pyt
         await store(journal, conversation(agent="first"))
         await settled(journal, clock)
     assert ledger.agents == ["first"]
-    assert caplog.text.count("the ledger cannot be written") == 1
+    assert caplog.text.count("the ledger cannot be used") == 1
 
 
 def test_a_trace_that_cannot_be_put_together_is_given_up() -> None:

@@ -19,7 +19,6 @@ from otel_eval.cli.judging import log_to_stderr, on_terminal, quietly
 from otel_eval.cli.streams import say
 from otel_eval.config import Config, ConfigError
 from otel_eval.config.starting import load_to_start
-from otel_eval.emit.settings import ExportSettingsError
 from otel_eval.journal import JournalError
 from otel_eval.receive.listener import ReceiverError
 from otel_eval.server.errors import ServerError
@@ -29,7 +28,7 @@ from otel_eval.server.receiving import receiving
 from otel_eval.server.stages import StageDied
 from otel_eval.server.stopping import Stopping
 
-CANNOT_START = (ConfigError, ExportSettingsError, ServerError, JournalError, ReceiverError)
+CANNOT_START = (ConfigError, ServerError, JournalError, ReceiverError)
 
 
 class Serving(Protocol):

@@ -244,9 +244,7 @@ def _http_options(target: SignalSettings) -> dict[str, Any]:
     settings = target.settings
     if settings is None:
         return {}
-    for path in (settings.ca_file, settings.cert_file, settings.key_file):
-        if path is not None:
-            _read(path)  # else the first request would find out
+    read_files(settings)  # else the first request would find out
     compression = {None: None, "gzip": HttpCompression.Gzip, "none": HttpCompression.NoCompression}
     return {
         "endpoint": target.endpoint,
@@ -268,6 +266,13 @@ def channel_credentials(settings: ExporterSettings) -> grpc.ChannelCredentials |
         private_key=None if settings.key_file is None else _read(settings.key_file),
         certificate_chain=None if settings.cert_file is None else _read(settings.cert_file),
     )
+
+
+def read_files(settings: ExporterSettings) -> None:
+    """Raises ExportSettingsError where a file of the settings cannot be read."""
+    for path in (settings.ca_file, settings.cert_file, settings.key_file):
+        if path is not None:
+            _read(path)
 
 
 def _read(path: str) -> bytes:

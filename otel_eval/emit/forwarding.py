@@ -24,7 +24,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 
 from otel_eval.clock import Clock
 from otel_eval.emit.answers import Answer, Exported, answer_of_grpc, answer_of_http
-from otel_eval.emit.exporters import channel_credentials
+from otel_eval.emit.exporters import channel_credentials, read_files
 from otel_eval.emit.otlp_json import to_protobuf
 from otel_eval.emit.outbox import Backoff
 from otel_eval.emit.settings import ExporterSettings, Signal, endpoint_for
@@ -56,7 +56,10 @@ class _Transport(Protocol):
 
 
 class Forwarder:
-    """Sends requests on to one endpoint. An async context manager. ``settings`` alone decide: no variable is read."""
+    """Sends requests on to one endpoint. An async context manager. ``settings`` alone decide: no variable is read.
+
+    Raises ExportSettingsError where a file of theirs cannot be read.
+    """
 
     def __init__(self, settings: ExporterSettings, *, clock: Clock, recorder: Recorder) -> None:
         self._transport: _Transport = _Grpc(settings) if settings.protocol == "grpc" else _Http(settings)
@@ -137,6 +140,7 @@ class _Grpc:
 
 class _Http:
     def __init__(self, settings: ExporterSettings) -> None:
+        read_files(settings)
         self._settings = settings
         self._session = requests.Session()
         self._session.trust_env = False
@@ -166,6 +170,8 @@ class _Http:
             )
         except requests.RequestException as error:
             return Exported(Answer.UNAVAILABLE, type(error).__name__)
+        except OSError as error:  # requests looks for the certificates' files each time: one may be on its way
+            return Exported(Answer.UNAVAILABLE, str(error))
         answer = answer_of_http(response.status_code)
         if answer is not Answer.TAKEN:
             return Exported(answer, f"HTTP {response.status_code} {response.reason or ''}".rstrip())

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from importlib import metadata
@@ -30,6 +30,7 @@ from otel_eval.crashes import Caution
 from otel_eval.dispatch import Dispatcher
 from otel_eval.emit.emission import Emission, EmissionSettings
 from otel_eval.emit.forwarding import Forwarder
+from otel_eval.emit.settings import ExportSettingsError
 from otel_eval.evaluators.contract import Evaluator
 from otel_eval.instruments import Recorder
 from otel_eval.journal import Consumer
@@ -110,15 +111,16 @@ async def judging(
     config = plan.config
     guard = await asyncio.to_thread(_guard, config, directory)
     async with contextlib.AsyncExitStack() as stack:
-        emission = Emission(
-            _emission_of(config, directory),
-            guard=guard,
-            version=metadata.version("otel-eval"),
-            redact=redaction(config).text,
-            environ=plan.environ,
-        )
-        stack.push_async_callback(asyncio.to_thread, emission.close)
-        forwards_to = exporter_of(config.forward.otlp)
+        with _as_server_error():
+            emission = Emission(
+                _emission_of(config, directory),
+                guard=guard,
+                version=metadata.version("otel-eval"),
+                redact=redaction(config).text,
+                environ=plan.environ,
+            )
+            stack.push_async_callback(asyncio.to_thread, emission.close)
+            forwards_to = exporter_of(config.forward.otlp)
         destinations = destinations_of(emission.endpoints, forwards_to)
         refuse_own_listeners(destinations, config)
         recorder = emission.recorder
@@ -167,7 +169,9 @@ async def judging(
         await stack.enter_async_context(stages.running("the pipeline", pipeline.run()))
         relay: Relay | None = None
         if forwards_to is not None:
-            forwarder = await stack.enter_async_context(Forwarder(forwards_to, clock=clock, recorder=recorder))
+            with _as_server_error():
+                forwarder = Forwarder(forwards_to, clock=clock, recorder=recorder)
+            await stack.enter_async_context(forwarder)
             relay = Relay(journal=journal, deliver=forwarder.deliver, clock=clock, progress=pipeline.forwarded)
             await stack.enter_async_context(stages.running("forwarding", relay.run()))
         await stack.enter_async_context(_control(directory, ledger, journal, pipeline, relay))
@@ -198,6 +202,15 @@ async def judging(
             api=api,
             start=caution.start,
         )
+
+
+@contextlib.contextmanager
+def _as_server_error() -> Iterator[None]:
+    """What a check before the start found in order may be gone: a file with a certificate, say."""
+    try:
+        yield
+    except ExportSettingsError as error:
+        raise ServerError(str(error)) from error
 
 
 def _guard(config: Config, directory: Path) -> LoopGuard:

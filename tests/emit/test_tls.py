@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import http.server
 import shutil
@@ -19,9 +20,12 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
     ExportTraceServiceResponse,
 )
 
+from otel_eval.clock import SystemClock
 from otel_eval.emit.answers import Answer
 from otel_eval.emit.exporters import signal_exporter
+from otel_eval.emit.forwarding import Forwarder
 from otel_eval.emit.settings import ExporterSettings, targets
+from otel_eval.instruments import NullRecorder
 
 if shutil.which("openssl") is None:
     pytest.skip("needs openssl to make certificates", allow_module_level=True)
@@ -108,3 +112,26 @@ def test_certificates_are_used_and_checked(certificate, protocol, serving, known
         traces.shutdown()
     assert exported.answer is (Answer.TAKEN if known else Answer.UNAVAILABLE)
     assert len(taken) == (1 if known else 0)
+
+
+async def test_a_file_that_is_gone_for_a_moment_is_waited_for(certificate, tmp_path):
+    """Whoever renews a certificate may take the old one away first: what is to be sent waits, and nothing breaks."""
+    cert, key = certificate
+    authority = tmp_path / "ca.pem"
+    shutil.copy(cert, authority)
+    files = {"ca_file": str(authority), "cert_file": str(cert), "key_file": str(key)}
+    with http_server(cert, key) as (endpoint, _):
+        settings = ExporterSettings(endpoint=endpoint, protocol="http/protobuf", timeout_s=2, **files)
+        traces = signal_exporter(targets(settings, {})[0])
+        async with Forwarder(settings, clock=SystemClock(), recorder=NullRecorder()) as forwarder:
+
+            async def sent():
+                return [await asyncio.to_thread(traces.export, ()), await forwarder.send("traces", "protobuf", b"")]
+
+            authority.unlink()
+            gone = await sent()
+            shutil.copy(cert, authority)
+            back = await sent()
+        traces.shutdown()
+    assert [exported.answer for exported in gone + back] == [Answer.UNAVAILABLE] * 2 + [Answer.TAKEN] * 2
+    assert str(authority) in gone[1].message

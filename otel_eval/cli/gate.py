@@ -73,7 +73,7 @@ def gate(
     of a ledger is known by the configuration's bindings. Recordings are judged by the evaluators that are asked for.
 
     Exit status: 0 passed; 1 failed; 2 a wrong option, file, configuration or ledger; 3 nothing conclusive, or less than
-    --min-conclusive or --min-coverage.
+    --min-conclusive or --min-coverage; or, of whole attempts, what waits could bring the rate below.
 
     Example: otel-eval gate --evaluator refund-policy --since 1h --pass-rate 0.9
     """

@@ -88,7 +88,8 @@ def pass_rate_should_be_at_least(
     """At least this share of the attempts passed; or, with ``of``, of the conclusive results of one evaluator.
 
     ``of`` is an evaluator's id, a check or a class. Fewer than ``min_conclusive`` passed or failed results (or attempts), or
-    less than ``min_coverage`` of what was to be judged (what waits and what was sampled out included): not passed. With ``confidence`` (0.95) the one-sided Wilson lower bound of
+    less than ``min_coverage`` of what was to be judged (what waits and what was sampled out included): not passed. Nor where
+    attempts that are not judged to their end could bring the rate of all of them below. With ``confidence`` (0.95) the one-sided Wilson lower bound of
     the rate has to reach ``rate``, not the rate itself. Raises InvalidExperiment for a number outside its range, and for an
     ``of`` that could name no evaluator.
     """
@@ -161,6 +162,11 @@ class _AttemptRate(Gate):
             return _undecided(
                 self, f"{rated.detail}; {shown} of {of} conclusive, required {self.min_coverage:g}{aside}"
             )
+        if rated.passed and counted.waiting:
+            with_waiting = len(ended) + counted.waiting
+            least = _rated(self, "pass rate", counted.passed, with_waiting, over, self.rate, self.confidence, ended)
+            if not least.passed:
+                return _undecided(self, f"{rated.detail}, which may come to less by what waits{aside}")
         return replace(rated, detail=rated.detail + aside)
 
 

@@ -111,6 +111,26 @@ def test_a_whole_attempt_waits_until_all_of_it_is_judged_or_one_has_failed(run):
     assert gate(run, "--min-coverage", "0.6")[0] == 3
 
 
+def test_what_waits_may_not_be_left_out_to_pass(run):
+    """A judge that is down leaves the few attempts that nothing waits for: no evidence for all of them."""
+    now = time.time_ns()
+    found = [one(n, now) for n in range(1, 21)]
+    exact = [evaluation_record(each, "exact", Passed("a"), started_ns=now) for each in found]
+    store(found, exact, [wait(each, now=now) for each in found[:3]])
+    assert gate(run)[:2] == (
+        3,
+        "UNDECIDED pass rate 1.00 over 17 attempts (17 cases, 1 run each), required 0.9, which may come to less by what "
+        "waits; not counted: 3 waiting\n",
+    )
+    store([], [polite(found[0], Failed("b"), now)])
+    status, said, *_ = gate(run)
+    assert status == 3
+    assert said.startswith("UNDECIDED pass rate 0.94 over 18 attempts")
+    store([], [polite(found[1], Passed("c"), now)])
+    status, said, *_ = gate(run)
+    assert (status, said.partition(" over")[0]) == (0, "PASS pass rate 0.95")
+
+
 def sampled_in(each):
     return sampling_fraction("sampled", each.id) < 0.5
 

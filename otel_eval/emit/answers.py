@@ -1,11 +1,13 @@
 """What an OTLP endpoint's answer means: whether a request was taken, can be tried again, or never will be.
 
 Source: OTLP 1.9, "OTLP/gRPC Response" and "OTLP/HTTP Response"; where we wait although the specification calls a code final
-(credentials, HTTP 500), it is because the ledger keeps what is sent and an operator can mend it.
+(credentials, HTTP 500), it is because the ledger keeps what is sent and an operator can mend it. gRPC has one code for an
+overload, which passes, and for a message above the server's limit (4 MiB unless it is set), which it never takes.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -49,8 +51,16 @@ _HTTP_ANSWERS = {
 }
 
 
-def answer_of_grpc(code: grpc.StatusCode) -> Answer:
+# Source: the words of gRPC's own libraries: C and Go, Java and .NET, Rust.
+_ABOVE_LIMIT = re.compile(r"larger than max|exceeds (?:the )?max|length too large", re.IGNORECASE)
+
+
+def answer_of_grpc(code: grpc.StatusCode, details: str | None = None) -> Answer:
     """What a failed call means."""
+    if code in (grpc.StatusCode.RESOURCE_EXHAUSTED, grpc.StatusCode.OUT_OF_RANGE) and _ABOVE_LIMIT.search(
+        details or ""
+    ):
+        return Answer.REFUSED
     return _GRPC_ANSWERS.get(code, Answer.UNAVAILABLE)
 
 

@@ -69,7 +69,7 @@ class _Heard:
 
     def failed_grpc(self, error: grpc.RpcError) -> None:
         code = error.code()
-        self.answer = answer_of_grpc(code)
+        self.answer = answer_of_grpc(code, error.details())
         self.message = f"{code.name}: {error.details() or ''}".rstrip(": ")
 
     def http(self, response: requests.Response, *args: Any, **kwargs: Any) -> None:

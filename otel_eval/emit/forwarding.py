@@ -131,7 +131,8 @@ class _Grpc:
         try:
             response = await call(body, metadata=self._headers, timeout=self._timeout_s)
         except grpc.aio.AioRpcError as error:
-            return Exported(answer_of_grpc(error.code()), f"{error.code().name}: {error.details() or ''}".rstrip(": "))
+            answer = answer_of_grpc(error.code(), error.details())
+            return Exported(answer, f"{error.code().name}: {error.details() or ''}".rstrip(": "))
         return _taken(signal, response)
 
     async def close(self) -> None:

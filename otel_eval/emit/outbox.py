@@ -145,7 +145,7 @@ class Outbox:
         for exporter in self._exporters:
             exported = await self._send(exporter, entries)
             if exported.answer is Answer.REFUSED:
-                exported = await self._one_by_one(exporter, entries)
+                exported = await self._in_parts(exporter, entries, exported)
             if exported.answer is Answer.UNKNOWN_SIGNAL:
                 unknown.append(exporter)
             elif exported.answer is Answer.UNAVAILABLE:
@@ -175,17 +175,24 @@ class Outbox:
             )
         return exported
 
-    async def _one_by_one(self, exporter: OtlpSignalExporter[Any], entries: Sequence[OutboxEntry]) -> Exported:
-        """A batch was refused for good: find whose fault it is, so that the others get through.
+    async def _in_parts(
+        self, exporter: OtlpSignalExporter[Any], entries: Sequence[OutboxEntry], exported: Exported
+    ) -> Exported:
+        """A batch was refused for good: too large, or somebody's fault. Halve it until the others have got through.
 
         A record that is refused alone is let go of, counted: the ledger keeps it, and the specification forbids sending
         it again. Refused to the last, a batch is as good as an endpoint that is not there.
         """
-        refused = 0
-        last = Exported(Answer.TAKEN)
-        for entry in entries:
-            exported = await self._send(exporter, [entry])
-            if exported.answer is Answer.REFUSED:
+        refused, last = 0, exported
+        parts = [entries]
+        while parts:
+            part = parts.pop()
+            if part is not entries:
+                exported = await self._send(exporter, part)
+            if exported.answer is Answer.REFUSED and len(part) > 1:
+                middle = len(part) // 2
+                parts += (part[middle:], part[:middle])
+            elif exported.answer is Answer.REFUSED:
                 refused, last = refused + 1, exported
             elif exported.answer is not Answer.TAKEN:
                 return exported

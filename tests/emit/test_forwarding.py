@@ -20,7 +20,8 @@ from otel_eval.instruments import NullRecorder
 from otel_eval.testing.clock import ManualClock
 from otel_eval.testing.otlp import otlp_request
 from otel_eval.testing.sink import Refusing
-from otel_eval.testing.spans import agent_span
+from otel_eval.testing.spans import agent_span, span
+from tests.emit.test_outbox import picky
 
 PROTOCOLS = pytest.mark.parametrize("protocol", ["grpc", "http/protobuf"])
 # A field that no version of the protocol has yet: forwarding must not lose it.
@@ -140,3 +141,13 @@ def test_what_is_no_request_is_a_value_error(body):
     """Whatever it is."""
     with pytest.raises(ValueError, match=r"not an OTLP/JSON request for logs"):
         to_protobuf("logs", body)
+
+
+async def test_a_request_above_the_next_endpoints_limit_is_let_go():
+    """It would be too large each time, and hold up all that comes behind it for ever."""
+    huge = otlp_request([span(attributes={"text": "x" * 5_000_000})])
+    with picky() as (url, _):
+        forwarder = Forwarder(ExporterSettings(endpoint=url), clock=ManualClock(), recorder=NullRecorder())
+        async with forwarder:
+            answers = [(await forwarder.deliver("traces", "protobuf", body)).answer for body in (huge, BODY)]
+    assert answers == [Answer.REFUSED, Answer.TAKEN]

@@ -17,7 +17,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
 )
 from opentelemetry.sdk.resources import Resource
 
-from otel_eval.emit.answers import Answer
+from otel_eval.emit.answers import Answer, answer_of_grpc
 from otel_eval.emit.exporters import signal_exporter
 from otel_eval.emit.outbox import Backoff, Outbox
 from otel_eval.emit.settings import ExporterSettings, targets
@@ -219,6 +219,21 @@ async def test_one_record_that_is_refused_does_not_hold_up_the_others(ledger, gu
     assert await ledger.outbox_size() == 0
 
 
+async def test_a_batch_above_the_endpoints_limit_goes_in_parts(ledger, guard):
+    """4 MiB where nobody set it, which some hundred judge calls with their content are: in order, and none is lost.
+
+    A record that is too large alone is let go of: nothing would ever get past it.
+    """
+    explained = [evaluation_record(interaction(), f"e{n}", Passed(explanation="x " * 750_000)) for n in range(5)]
+    endless = evaluation_record(interaction(), "endless", Passed(explanation="x " * 2_500_000))
+    await ledger.finish([*explained[:3], endless, *explained[3:]])
+    with picky() as (url, endpoint), outbox_to(url, ledger, guard) as outbox:
+        assert await outbox.export_pending()
+        assert counts(outbox).total("otel_eval.export.rejected", otel_eval__reason="refused") == 1
+    assert endpoint.taken == [f"evaluation e{n}" for n in range(5)]
+    assert await ledger.outbox_size() == 0
+
+
 async def test_an_endpoint_that_refuses_everything_is_as_good_as_down(ledger, guard):
     """A whole batch is not thrown away over what may be a mistake in a configuration."""
     await ledger.finish(records(3))
@@ -266,6 +281,22 @@ async def test_what_an_answer_means(sink, guard, code, answer):
         traces.shutdown()
     assert exported.answer is answer
     assert "refused by the test" in exported.message
+
+
+SAID = [
+    "Received message larger than max (6000000 vs. 4194304)",
+    "grpc: received message after decompression larger than max 4194304",
+    "gRPC message exceeds maximum size 4194304: 6000000",
+    "Error, message length too large: found 6000000 bytes, the limit is: 4194304 bytes",
+]
+
+
+@pytest.mark.parametrize("details", SAID)
+def test_a_message_above_the_limit_is_no_overload(details):
+    """The same code says both, in gRPC's own words; what is too large today is so tomorrow."""
+    assert answer_of_grpc(grpc.StatusCode.RESOURCE_EXHAUSTED, details) is Answer.REFUSED
+    assert answer_of_grpc(grpc.StatusCode.RESOURCE_EXHAUSTED, "too many requests") is Answer.UNAVAILABLE
+    assert answer_of_grpc(grpc.StatusCode.UNAVAILABLE, details) is Answer.UNAVAILABLE
 
 
 def test_backoff_doubles_up_to_its_longest():

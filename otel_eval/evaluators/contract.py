@@ -22,8 +22,9 @@ from typing import TYPE_CHECKING, Any, Self, TypeGuard
 from otel_eval.evaluators import definition
 from otel_eval.evaluators.at_hand import AtHand, ReadableLedger
 from otel_eval.evaluators.errors import EvaluatorDefinitionError
+from otel_eval.evaluators.returned import checked
 from otel_eval.interaction import Interaction
-from otel_eval.outcome import Errored, Evaluation, Inconclusive, Outcome
+from otel_eval.outcome import Errored, Inconclusive, Outcome
 from otel_eval.record import JudgeCall, Origin
 
 if TYPE_CHECKING:
@@ -152,10 +153,10 @@ async def run(evaluator: Evaluator, interaction: Interaction, context: Evaluatio
         if not _is_unavailable(error):
             return _broke(error)
         return Inconclusive(reason=error.reason, cause=error.cause)
-    if not isinstance(outcome, Evaluation | Inconclusive | Errored):
-        kind = type(outcome).__name__
-        return Errored(reason=f"{evaluator.id} returned {kind}, not an outcome", error_type="invalid_outcome")
-    return outcome
+    try:
+        return checked(outcome)
+    except Exception as error:  # noqa: BLE001 - part of the same boundary: what it returned may raise when looked at
+        return Errored(reason=f"{evaluator.id} returned {_text_of(error)}", error_type="invalid_outcome")
 
 
 def _is_unavailable(error: BaseException) -> TypeGuard[JudgeUnavailable]:
@@ -165,9 +166,12 @@ def _is_unavailable(error: BaseException) -> TypeGuard[JudgeUnavailable]:
 
 
 def _broke(error: BaseException) -> Errored:
-    name = type(error).__name__
-    try:
-        text = str(error)
-    except Exception:  # noqa: BLE001 - part of the same boundary: an exception whose own text raises
-        text = "(its message could not be read)"
+    name, text = type(error).__name__, _text_of(error)
     return Errored(reason=f"{name}: {text}" if text else name, error_type=name)
+
+
+def _text_of(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception:  # noqa: BLE001 - part of the same boundary: an exception whose own text raises
+        return "(its message could not be read)"

@@ -6,6 +6,7 @@ import dataclasses
 import hashlib
 import inspect
 import json
+import math
 import types
 from collections.abc import Mapping
 from typing import Any
@@ -29,6 +30,22 @@ def version_of(evaluator: Any) -> str:
     parts += [source_of(base) for base in cls.__mro__ if _is_custom(base)]
     parts.append(str(getattr(cls, "semantics", 1)))
     return digest(*parts)[:VERSION_LENGTH]
+
+
+def misdeclared(evaluator: Any) -> str | None:
+    """What all its records would say of it and cannot, in words; None where id, check, version and threshold are in order."""
+    kind = type(evaluator).__name__
+    for name in ("id", "check", "version"):
+        try:
+            value = getattr(evaluator, name)
+        except Exception as error:  # noqa: BLE001 - a property of the user's class
+            return f"{kind} has no {name} ({type(error).__name__}: {error})"
+        if not isinstance(value, str) or not value.strip():
+            return f"the {name} of {kind} is a text, not {value!r}"
+    threshold = evaluator.threshold
+    if threshold is None or (type(threshold) in (int, float) and math.isfinite(threshold)):
+        return None
+    return f"the threshold of {kind} is a number, not {threshold!r}"
 
 
 def _is_custom(cls: type) -> bool:

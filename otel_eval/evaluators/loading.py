@@ -16,6 +16,7 @@ from typing import Any
 
 from otel_eval.evaluators.contract import Evaluator
 from otel_eval.evaluators.custom import FunctionEvaluator, evaluator
+from otel_eval.evaluators.definition import misdeclared
 from otel_eval.evaluators.errors import EvaluatorDefinitionError, EvaluatorLoadError, did_you_mean
 
 ENTRY_POINT_GROUP = "otel_eval.evaluators"
@@ -26,10 +27,17 @@ def load(path: str, options: Mapping[str, Any] | None = None) -> Evaluator:
 
     A subclass of Evaluator is called with the options, a decorated function gets those of its keyword-only arguments, a
     plain function is decorated first; an Evaluator that exists already takes none. Raises EvaluatorLoadError where the
-    path leads to no evaluator, or to one that the options do not make.
+    path leads to no evaluator, to one that the options do not make, or to one whose version, say, is no text.
     """
+    made = _load(path, dict(options or {}))
+    fault = misdeclared(made)
+    if fault is not None:
+        raise EvaluatorLoadError(f"{path}: {fault}")
+    return made
+
+
+def _load(path: str, given: dict[str, Any]) -> Evaluator:
     found = _find(path)
-    given = dict(options or {})
     if inspect.isclass(found):
         return _construct(path, found, given)
     if inspect.isfunction(found):

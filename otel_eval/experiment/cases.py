@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from otel_eval.evaluators.contract import Evaluator
+from otel_eval.evaluators.definition import misdeclared
 from otel_eval.experiment.errors import InvalidExperiment
 
 _repr = Repr()
@@ -66,7 +67,9 @@ def checked_evaluators(evaluators: Iterable[Evaluator], where: str) -> tuple[Eva
     for evaluator in checked:
         if not isinstance(evaluator, Evaluator):
             raise InvalidExperiment(f"{where}: {shown(evaluator)} is not an evaluator{_hint(evaluator)}")
-        _check_definition(evaluator, where)
+        # What every result is filed under has to be there before the first attempt costs anything.
+        if (fault := misdeclared(evaluator)) is not None:
+            raise InvalidExperiment(f"{where}: {fault}")
     return checked
 
 
@@ -78,18 +81,6 @@ def _hint(value: object) -> str:
     if isinstance(value, list | tuple | set):
         return "; give its elements one by one"
     return "; decorate it with @evaluator" if callable(value) else ""
-
-
-def _check_definition(evaluator: Evaluator, where: str) -> None:
-    """What every result is filed under has to be there before the first attempt costs anything."""
-    for name in ("id", "check", "version"):
-        try:
-            value = getattr(evaluator, name)
-        except Exception as error:  # a property of the user's class
-            kind = type(evaluator).__name__
-            raise InvalidExperiment(f"{where}: {kind} has no {name} ({type(error).__name__}: {error})") from error
-        if not isinstance(value, str) or not value.strip():
-            raise InvalidExperiment(f"{where}: the {name} of {type(evaluator).__name__} is a text, not {value!r}")
 
 
 def checked_cases(cases: Iterable[EvalCase]) -> tuple[EvalCase, ...]:

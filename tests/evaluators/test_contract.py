@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import copy
 import dataclasses
+import math
 from collections.abc import Iterable
+from fractions import Fraction
 
 import pytest
 
@@ -164,6 +166,25 @@ class Unprintable(Exception):
         (Unprintable(), "Unprintable: (its message could not be read)", "Unprintable"),
         (None, "custom returned NoneType, not an outcome", "invalid_outcome"),
         (0.5, "custom returned float, not an outcome", "invalid_outcome"),
+        (Passed(12), "custom returned explanation 12, which is not a text", "invalid_outcome"),  # type: ignore[arg-type]
+        (Passed("", label=3), "custom returned label 3, which is not a text", "invalid_outcome"),  # type: ignore[arg-type]
+        (Passed("", score=math.nan), "custom returned score nan, which is not a finite number", "invalid_outcome"),
+        (Failed("", score=True), "custom returned score True, which is not a finite number", "invalid_outcome"),
+        (
+            Passed("", attributes={"a": [1]}),  # type: ignore[dict-item]
+            "custom returned attribute a [1], which is neither text nor a number nor a truth value",
+            "invalid_outcome",
+        ),
+        (
+            Inconclusive("", "mine"),  # type: ignore[arg-type]
+            "custom returned a cause that is none of Cause's: 'mine'",
+            "invalid_outcome",
+        ),
+        (
+            Errored("", error_type=None),  # type: ignore[arg-type]
+            "custom returned error_type None, which is not a text",
+            "invalid_outcome",
+        ),
     ],
     ids=lambda value: type(value).__name__,
 )
@@ -173,6 +194,14 @@ async def test_one_that_breaks_ends_as_error(
     """Whatever an evaluator raises, and whatever it returns that is no outcome, is an error outcome that says so."""
     outcome = await run(Custom(does), interaction(), context)
     assert outcome == Errored(reason=reason, error_type=error_type, cause=Cause.EVALUATOR_ERROR)
+
+
+async def test_numbers_of_another_kind_become_pythons(context: EvaluationContext) -> None:
+    """As libraries give them; what is no finite number, or not there, is no reason to lose the verdict."""
+    given = {"count": Fraction(4, 2), "rate": Fraction(1, 4), "spread": math.nan, "nothing": None, "flag": True}
+    outcome = await run(Custom(Passed("", score=Fraction(3, 4), attributes=given)), interaction(), context)  # type: ignore[arg-type]
+    assert outcome == Passed("", score=0.75, attributes={"count": 2.0, "rate": 0.25, "spread": "nan", "flag": True})
+    assert type(outcome.score) is float
 
 
 async def test_cancellation_passes_through(context: EvaluationContext) -> None:

@@ -161,6 +161,12 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
                 if level > 3: raise ValueError("level is at most 3")
             def evaluate(self, interaction, context): ...
 
+        class Numbered(HouseStyle):
+            version = 2
+
+        class Wordy(HouseStyle):
+            threshold = "high"
+
         @otel_eval.evaluator
         def decorated(interaction, *, most=5): return True
 
@@ -214,6 +220,8 @@ async def test_an_evaluator_by_its_import_path(
         ("shop_checks:Picky", {"level": 9}, "Picky cannot be made with {'level': 9}: level is at most 3"),
         ("shop_checks:Picky", None, "Picky cannot be made with no options"),
         ("shop_checks:NoCheck", None, "NoCheck has no check: give it a name for what it checks"),
+        ("shop_checks:Numbered", None, "shop_checks:Numbered: the version of Numbered is a text, not 2"),
+        ("shop_checks:Wordy", None, "shop_checks:Wordy: the threshold of Wordy is a number, not 'high'"),
         ("shop_checks:Abstract", None, "Abstract lacks evaluate"),
         ("shop_checks:Nested", None, "Nested, which does not subclass otel_eval.Evaluator"),
         ("shop_checks:number", None, "is a int, not an evaluator"),

@@ -150,7 +150,23 @@ def turn_asked(evidence: Evidence) -> Turn:
                 return Turn(asked=facts.input[index].text, history=history_before(facts.input, index))
         if named is None:
             named = _first(facts.prompt for facts in evidence.all_facts())
+        if named is None and (turn := _asked_within(evidence)) is not None:
+            return turn
     return Turn(asked=named, history=_earlier(evidence, named), attachments=attached)
+
+
+def _asked_within(evidence: Evidence) -> Turn | None:
+    """What all agents inside this one's span were asked, if it was the same, and this one called nothing before them.
+
+    So run ADK's agents of agents, in the conversation of the outermost.
+    """
+    if not evidence.within:
+        return None
+    started_ns = min(map(_started_ns, evidence.within))
+    nodes = [*(call.node for call in evidence.calls), *(tool.node for tool in evidence.tools)]
+    turns = [turn for inner in evidence.within if (turn := turn_asked(inner)).asked is not None]
+    same = len({turn.asked for turn in turns}) == 1
+    return turns[0] if same and all(node.started_ns >= started_ns for node in nodes) else None
 
 
 def _asked_outright(evidence: Evidence) -> str | None:
@@ -238,6 +254,10 @@ def _said_within(evidence: Evidence) -> str | None:
     if last is None or any(call.node.started_ns > _ended_ns(last) for call in evidence.calls):
         return None
     return _reply(last, _failure(last))
+
+
+def _started_ns(evidence: Evidence) -> int:
+    return min((node.started_ns for node in (*evidence.frames, *evidence.nodes)), default=0)
 
 
 def _ended_ns(evidence: Evidence) -> int:

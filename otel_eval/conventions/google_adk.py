@@ -19,13 +19,14 @@ Go 1.0 to 2.1  ``invoke_agent`` > ``generate_content``  log records below ``gene
 Go since       as schema 2 of Python's                  as there; one longer than 60 KiB is left out
 =============  =======================================  =====================================================================
 
-Source: google-adk 1.2.0, 1.20.0, 2.13.0 (``telemetry/tracing.py``), Java's 0.3.0, 1.0.0, 1.8.0 (``Tracing``),
+Source: google-adk 1.2.0, 1.20.0, 2.13.0 (``telemetry/tracing.py``), JavaScript's 2.0.0, which writes as 1.20, Java's 0.3.0, 1.0.0, 1.8.0 (``Tracing``),
 adk-go 0.2.0, 1.4.0, 2.1.0 and its main branch (``internal/telemetry``).
 Where capture is off, ``{}`` stands in the older attributes.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -34,7 +35,7 @@ from otel_eval.conventions.facts import MISSING, NO_USAGE, Convention, Facts, Ki
 from otel_eval.conventions.genai import finish_reasons_of
 from otel_eval.conventions.reading.content import Content, usage_of
 from otel_eval.conventions.reading.languages import is_go
-from otel_eval.conventions.reading.messages import read_messages
+from otel_eval.conventions.reading.messages import calls_in, read_messages
 from otel_eval.conventions.reading.streaming import whole
 from otel_eval.conventions.reading.trouble import error_in_result, failure_of, tool_error_of
 from otel_eval.conventions.reading.values import Undecodable, decode, first_number, first_text, is_object, plain, text
@@ -131,7 +132,7 @@ def _call(span: Span) -> Facts:
     response = _object(content, "output", "gcp.vertex.agent.llm_response")
     told = request.get("contents", request.get("content"))
     said = response.get("content", response.get("Content"))
-    output = read_messages([said], "assistant") if is_object(said) else None
+    output = _answered(read_messages([said], "assistant")) if is_object(said) else None
     if response.get("Partial") is True:  # Go 0.x ends the span with the first piece of a stream
         output = None
         content.mark("output", GapKind.TRUNCATED)
@@ -151,6 +152,14 @@ def _call(span: Span) -> Facts:
         setting=SETTING,
         pseudo_tools=(*HANDOFFS, ANSWER),
     )
+
+
+def _answered(output: tuple[Message, ...]) -> tuple[Message, ...]:
+    """With a structured answer as the text that it is: JavaScript's runs no tool for it, and writes no span."""
+    calls = [call for message in output for call in calls_in(message)]
+    if not calls or calls[-1].name != ANSWER or not is_object(calls[-1].arguments):
+        return output
+    return (Message(role="assistant", parts=(TextPart(text=json.dumps(calls[-1].arguments, ensure_ascii=False)),)),)
 
 
 def _object(content: Content, field: str, key: str) -> Mapping[str, Any]:

@@ -323,3 +323,36 @@ def test_java_0_spelled_the_transfer_its_own_way() -> None:
     request = json.dumps({"contents": [content("user", "Pay me back.")]})
     model = adk("call_llm", agent, llm_request=request, llm_response=json.dumps({"content": content("model", call)}))
     assert only(agent, model).tool_calls == ()
+
+
+def test_a_structured_answer_without_a_tools_span() -> None:
+    """JavaScript's runs nothing for that call, which ends the run: it is what was answered."""
+    call = {"functionCall": {"name": "set_model_response", "args": {"city": "Paris", "n": 4}}}
+    agent = adk("invoke_agent shop", **{"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "shop"})
+    response = json.dumps({"content": content("model", call), "finishReason": "STOP"})
+    (found,) = assemble([agent, adk("call_llm", parent=agent, llm_request=REQUEST, llm_response=response)])
+    assert json.loads(found.reply or "") == {"city": "Paris", "n": 4}
+    assert "set_model_response" not in [call.name for call in found.tool_calls]
+
+
+def test_a_tool_that_waits_for_a_user_has_not_failed() -> None:
+    """The model is shown an error object; one that was rejected is none that waits."""
+    waiting = {"error": "This tool call requires confirmation, please approve or reject."}
+    rejected = {"error": "This tool call is rejected."}
+    assert facts("execute_tool wipe", tool_response=json.dumps(waiting)).error is None
+    assert facts("execute_tool wipe", tool_response=json.dumps(rejected)).error == "This tool call is rejected."
+
+
+@pytest.mark.parametrize(("second", "asked"), [("Where is order 9?", "Where is order 9?"), ("Edit it.", None)])
+def test_an_agent_of_agents_was_asked_what_they_were_asked(second: str, asked: str | None) -> None:
+    """It calls no model, and they share its conversation: not if they were asked different things."""
+    named = {"gen_ai.operation.name": "invoke_agent"}
+    press = adk("invoke_agent press", **named, **{"gen_ai.agent.name": "press"})
+    told = [press]
+    for name, said in (("writer", "Where is order 9?"), ("editor", second)):
+        inner = adk(f"invoke_agent {name}", parent=press, **named, **{"gen_ai.agent.name": name})
+        request = json.dumps({"contents": [content("user", said)]})
+        response = json.dumps({"content": content("model", f"By {name}.")})
+        told += [inner, adk("call_llm", parent=inner, llm_request=request, llm_response=response)]
+    outer = assemble(told)[0]
+    assert (outer.agent, outer.asked) == ("press", asked)

@@ -176,9 +176,13 @@ def is_error_sentence(value: str, *, loop: bool = False) -> bool:
     return any(sentence.fullmatch(stripped) for sentence in (SENTENCES + LOOP_SENTENCES if loop else SENTENCES))
 
 
+_WAITING = "This tool call requires confirmation, please approve or reject."
+"""What Google ADK gives a model before a user has said whether the tool may run."""
+
+
 def _error_in_object(value: Mapping[str, Any]) -> str | None:
     if value.get("isError") is True or value.get("is_error") is True or value.get("status") == "error":
-        for key in ("error", "message", "content", "text", "output", "raw_output", "blocks"):
+        for key in ("error", "error_message", "message", "content", "text", "output", "raw_output", "blocks"):
             found = value.get(key)
             if found not in (None, "", [], {}):
                 return _words(found)
@@ -186,6 +190,8 @@ def _error_in_object(value: Mapping[str, Any]) -> str | None:
     if set(value) == {"message", "details", "code"} and is_object(value["details"]) and "domain" in value["details"]:
         return _words(value)  # Mastra 0.x, of a tool that raised
     error = value.get("error")
+    if error == _WAITING:
+        return None
     if error not in (None, "", False, [], {}) and set(value) <= {
         "error",
         "ok",

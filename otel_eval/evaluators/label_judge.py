@@ -35,7 +35,6 @@ from otel_eval.judges import prompts, template
 from otel_eval.judges.completion import CompletionFunction
 from otel_eval.judges.conversation import current_conversation
 from otel_eval.judges.errors import JudgeConfigError, UnknownLabel
-from otel_eval.judges.evidence import prepare
 from otel_eval.judges.reading import read_label
 from otel_eval.judges.registry import Judges, LoopJudges
 from otel_eval.outcome import Cause, Errored, Failed, Inconclusive, Outcome, Passed
@@ -143,9 +142,7 @@ class LabelJudge(Evaluator):
     async def _ask(self, interaction: Interaction) -> tuple[str, str]:
         conversation = current_conversation()
         judges = conversation.judges or Judges.of_this_loop()
-        limit = judges.max_input_chars if self.max_input_chars is None else self.max_input_chars
-        evidence, cut = prepare(interaction, judges.redaction, limit)
-        conversation.cut.update(cut)
+        evidence = await judges.evidence(interaction, conversation, self.max_input_chars)
         label, explanation = await judges.ask(
             conversation,
             system=self._system_message(judges.fingerprint(conversation)),

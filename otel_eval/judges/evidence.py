@@ -5,10 +5,12 @@ Done before any rendering, so that templates of users get it too.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
+from otel_eval.aside import Aside
 from otel_eval.interaction import (
     Interaction,
     JsonValue,
@@ -26,6 +28,8 @@ from otel_eval.redaction import Redaction
 
 MAX_INPUT_CHARS = 20_000
 """Characters of one section that a judge is shown unless told otherwise: some 5,000 tokens."""
+LARGE = 100_000
+"""Characters of an Interaction. To redact so many takes some 50 ms; where every word names a secret, seconds."""
 
 _LEAST_PER_CALL = 200
 _LONGEST_NAME = 200
@@ -54,6 +58,36 @@ def prepare(
         changes["history"] = history
     prepared = replace(redacted, **changes) if changes else redacted
     return _cut_names(prepared), tuple(changes)
+
+
+class Preparing:
+    """:func:`prepare` for an event loop: what is large is prepared in a thread, and one at a time.
+
+    Redacting megabytes takes seconds, in which nobody else would be judged.
+    """
+
+    def __init__(self) -> None:
+        self._one_at_a_time = asyncio.Lock()
+        self._aside = Aside("otel-eval-evidence")
+
+    async def __call__(
+        self, interaction: Interaction, redaction: Redaction, max_chars: int
+    ) -> tuple[Interaction, tuple[str, ...]]:
+        """As :func:`prepare`."""
+        if _chars(interaction) <= LARGE:
+            return prepare(interaction, redaction, max_chars)
+        async with self._one_at_a_time:
+            return await self._aside.call(lambda: prepare(interaction, redaction, max_chars))
+
+
+def _chars(interaction: Interaction) -> int:
+    """How many characters :func:`prepare` has to look at, about."""
+    texts = (interaction.asked, interaction.reply, interaction.system)
+    return (
+        sum(len(text or "") for text in texts)
+        + sum(_size(call) for call in interaction.tool_calls)
+        + sum(len(message_text(message)) for message in interaction.history)
+    )
 
 
 def quoted(interaction: Interaction, headings: Iterable[str]) -> Interaction:

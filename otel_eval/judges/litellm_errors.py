@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import email.utils
+import json
 import re
 import time
+from collections.abc import Iterator
 from typing import Any
 
 from otel_eval.judges.errors import JudgeError, JudgeUnavailable
+from otel_eval.judges.reading import shortened
 from otel_eval.judges.settings import JudgeModelSettings
 from otel_eval.outcome import Cause
 from otel_eval.redaction import API_KEY, Redaction, marker
@@ -22,6 +25,14 @@ _LONGEST_REASON = 300
 _LITELLM_PREFIX = re.compile(r"^(?:litellm\.\w+: )?(?:\w+Error: )?(?:\w+Exception - )?")
 _UNREADABLE = "Invalid response object"
 """How litellm begins, with status 500, what it says of a completion that came and that it cannot read."""
+
+_NO_COMPLETION = (
+    "Empty or invalid response from LLM endpoint",
+    "response with no 'choices'",
+    "'choices' that is not a list",
+)
+_SSL_CONTEXT = re.compile(r" ssl:(?:<[^>]*>|\w+)")
+_MOST_CAUSES = 10
 
 
 class FormatRefused(Exception):
@@ -85,12 +96,49 @@ class Troubles:
 
     def _reason(self, error: Exception) -> str:
         """The first line of what the provider said, without keys: some quote them."""
-        text = _LITELLM_PREFIX.sub("", (str(error).strip() or type(error).__name__).splitlines()[0])
         status = getattr(error, "status_code", None)
-        text = text if status is None else f"HTTP {status}: {text}"
+        if (trouble := _on_the_way(error)) is not None:
+            text = f"the call failed: {_SSL_CONTEXT.sub('', _first_line(trouble))}"
+        elif _is_no_completion(error):
+            text = f"its answer is no completion: {_said(error)}"
+        else:
+            text = _said(error) if status is None else f"HTTP {status}: {_said(error)}"
         for secret in self._secrets:
             text = text.replace(secret, marker(API_KEY))
-        return self._redaction.text(text)[:_LONGEST_REASON]
+        return self._redaction.text(shortened(text, 10 * _LONGEST_REASON))[:_LONGEST_REASON]
+
+
+def _said(error: BaseException) -> str:
+    return _LITELLM_PREFIX.sub("", _first_line(error))
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error).strip() or type(error).__name__).splitlines()[0]
+
+
+def _on_the_way(error: Exception) -> BaseException | None:
+    """What httpx raised where no HTTP status came: nobody there, a connection that broke. litellm says 500 of it."""
+    import httpx  # comes with litellm, which takes its time
+
+    found = (cause for cause in _causes(error) if isinstance(cause, httpx.RequestError | httpx.InvalidURL))
+    return next(found, None)
+
+
+def _is_no_completion(error: Exception) -> bool:
+    """Whether something else came than a completion, with a status of success. litellm says 500 of that, too."""
+    said = str(error)
+    unread = any(isinstance(cause, json.JSONDecodeError | RecursionError) for cause in _causes(error))
+    return unread or any(words in said for words in _NO_COMPLETION)
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """The exception, what it was raised from or amid, and so on."""
+    cause: BaseException | None = error
+    for _ in range(_MOST_CAUSES):
+        if cause is None:
+            return
+        yield cause
+        cause = cause.__cause__ or cause.__context__
 
 
 def _retry_after(error: Exception) -> float | None:

@@ -11,7 +11,7 @@ from otel_eval.judges import layout, prompts, template
 from otel_eval.judges.completion import CompletionFunction
 from otel_eval.judges.conversation import Conversation, current_conversation
 from otel_eval.judges.errors import JudgeConfigError
-from otel_eval.judges.evidence import prepare, quoted
+from otel_eval.judges.evidence import quoted
 from otel_eval.judges.judge import Judge
 from otel_eval.judges.reading import read_verdict
 from otel_eval.judges.registry import Judges, LoopJudges
@@ -119,7 +119,7 @@ class ModelJudge(Judge):
         return await judges.ask(
             conversation,
             system=self._system_message(judges.fingerprint(conversation)),
-            user=self.user_message(criterion, self._evidence(interaction, judges, conversation)),
+            user=self.user_message(criterion, await self._evidence(interaction, judges, conversation)),
             schema=prompts.VERDICT_SCHEMA,
             read=read_verdict,
             model=self._model,
@@ -140,10 +140,8 @@ class ModelJudge(Judge):
         own = prompts.DEFAULT_SYSTEM_MESSAGE if self._system is None else self._system
         return prompts.with_format(own, prompts.REPLY_FORMAT, fingerprint)
 
-    def _evidence(self, interaction: Interaction, judges: Judges, conversation: Conversation) -> Interaction:
-        limit = judges.max_input_chars if self._max_input_chars is None else self._max_input_chars
-        prepared, cut = prepare(interaction, judges.redaction, limit)
-        conversation.cut.update(cut)
+    async def _evidence(self, interaction: Interaction, judges: Judges, conversation: Conversation) -> Interaction:
+        prepared = await judges.evidence(interaction, conversation, self._max_input_chars)
         # Our own renderings quote what they frame; a function of the user's must get it quoted.
         return quoted(prepared, (*layout.HEADINGS, *layout.LABEL_HEADINGS)) if callable(self._user) else prepared
 

@@ -76,6 +76,14 @@ def read_object(answer: str) -> dict[str, Any]:
     return found
 
 
+def shortened(text: str, longest: int) -> str:
+    """The beginning of a text that is longer, with a marker. To be done before redacting, which takes time for each character."""
+    if len(text) <= longest:
+        return text
+    kept = text[:longest].rsplit(" ", 1)[0]  # whole words: half a secret would not be known for one
+    return f"{kept} … [{len(text) - len(kept)} characters cut]"
+
+
 def _out_of_fence(text: str) -> str:
     # No regular expression: one that trims both ends takes minutes over an answer of nothing but a fence and spaces.
     if not text.startswith(_FENCE) or not text.endswith(_FENCE) or len(text) < 2 * len(_FENCE):
@@ -108,8 +116,4 @@ def _text(found: dict[str, Any], key: str) -> str:
     value = found.get(key)
     if not isinstance(value, str):
         raise UnusableAnswer(f"the answer has no {key}")
-    text = " ".join(value.split())
-    if len(text) > LONGEST_EXPLANATION:
-        kept = text[:LONGEST_EXPLANATION].rsplit(" ", 1)[0]  # whole words: half a secret would not be known for one
-        return f"{kept} … [{len(text) - len(kept)} characters cut]"
-    return text or f"(no {key} given)"
+    return shortened(" ".join(value.split()), LONGEST_EXPLANATION) or f"(no {key} given)"

@@ -13,13 +13,15 @@ from typing import TypeVar
 from otel_eval.clock import Clock, SystemClock
 from otel_eval.identity import digest
 from otel_eval.instruments import NullRecorder, Recorder
+from otel_eval.interaction import Interaction
 from otel_eval.judges.budget import BudgetStore, MemoryBudget
 from otel_eval.judges.client import Client, model_client
 from otel_eval.judges.completion import CompletionFunction, ModelAnswer, ModelRequest, as_complete, given_completion
 from otel_eval.judges.conversation import Conversation
 from otel_eval.judges.errors import JudgeConfigError, JudgeError, JudgeUnavailable, UnusableAnswer
-from otel_eval.judges.evidence import MAX_INPUT_CHARS
+from otel_eval.judges.evidence import MAX_INPUT_CHARS, Preparing
 from otel_eval.judges.prices import price_known
+from otel_eval.judges.reading import LONGEST_ANSWER, shortened
 from otel_eval.judges.settings import JudgeModelSettings
 from otel_eval.loop_guard import BAGGAGE_KEY, LoopGuard
 from otel_eval.record import JudgeCall
@@ -72,6 +74,7 @@ class Judges:
             self._count_nothing_yet(settings.model)
         self.redaction = redaction or Redaction()
         self.max_input_chars = max_input_chars
+        self._preparing = Preparing()
 
     @staticmethod
     def of_this_loop() -> Judges:
@@ -129,6 +132,18 @@ class Judges:
             if answer.cut:
                 raise UnusableAnswer("the answer was cut by its token limit, also with more room") from error
             raise
+
+    async def evidence(
+        self, interaction: Interaction, conversation: Conversation, max_chars: int | None = None
+    ) -> Interaction:
+        """What a judge may see of the Interaction; the conversation learns which fields were cut.
+
+        ``max_chars`` None takes the registry's own.
+        """
+        limit = self.max_input_chars if max_chars is None else max_chars
+        evidence, cut = await self._preparing(interaction, self.redaction, limit)
+        conversation.cut.update(cut)
+        return evidence
 
     async def budget_spent(self, model: str) -> bool:
         """Whether that model's budget of the day (UTC) is used up, so that judges ask it in vain until midnight.
@@ -209,7 +224,7 @@ class Judges:
             response_id=answer.response_id if answer else None,
             system_message=request.system if kept else None,
             user_message=request.user if kept else None,
-            answer=self.redaction.text(answer.text) if kept and answer else None,
+            answer=self.redaction.text(shortened(answer.text, LONGEST_ANSWER)) if kept and answer else None,
             input_tokens=answer.input_tokens if answer else None,
             output_tokens=answer.output_tokens if answer else None,
             cost_usd=answer.cost_usd if answer else None,

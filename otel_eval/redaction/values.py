@@ -46,6 +46,7 @@ _WORD = re.compile(r"[^\W\d_]+(?:['’/-][^\W\d_]+)*[.,;:!?)]*|\d{1,3}[.,;]?|\(?
 _STANDARD = re.compile(
     r"(?:sha|md|base|utf|oauth|aes|rsa|argon|hs|rs|es)[-_]?\d+|\d+(?:\.\d+)*[a-z]{0,12}|v\d.*|.*://.*", re.IGNORECASE
 )
+_SPACE = re.compile(r"\s")
 _LETTER, _DIGIT, _SIGN = re.compile(r"[^\W\d_]"), re.compile(r"\d"), re.compile(r"[!@#$%^&*~+=?]")
 _CASES = re.compile(r"[a-z][A-Z]+[a-z]+[A-Z]|={1,2}\Z")
 _LOGIN_IN_BASE64 = re.compile(r"[A-Za-z0-9+/]{8,}={0,2}")
@@ -91,7 +92,7 @@ def has_digits_or_cases(value: str) -> bool:
 
 def looks_random(value: str, least: int) -> bool:
     """Letters and digits, not few of them; or many, of which some are capitals within a word; or a text in base64."""
-    if any(char.isspace() for char in value) or len(value) < least or _STANDARD.fullmatch(value) or is_code(value):
+    if len(value) < least or _SPACE.search(value) or _STANDARD.fullmatch(value) or is_code(value):
         return False
     if _DIGIT.search(value):
         return _LETTER.search(value) is not None or len(value) > 9

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 
 from otel_eval.clock import SystemClock
 from otel_eval.evaluators.contract import EvaluationContext, run
+from otel_eval.evaluators.judging import CUT_ATTRIBUTE
 from otel_eval.instruments import BY_NAME
 from otel_eval.interaction import Interaction
 from otel_eval.judges import JudgeConfigError, JudgeModelSettings, Judges, ModelAnswer, ModelJudge, ModelRequest
 from otel_eval.judges.completion import as_complete, completing, given_completion
 from otel_eval.judges.errors import UnusableAnswer
+from otel_eval.judges.reading import LONGEST_ANSWER
 from otel_eval.loop_guard import BAGGAGE_KEY, LoopGuard
 from otel_eval.outcome import Inconclusive, Outcome, Passed
-from otel_eval.redaction import NOTHING
+from otel_eval.redaction import NOTHING, Redaction
 from otel_eval.testing.interactions import interaction
 from otel_eval.testing.models import fixed, verdict
 
@@ -139,6 +143,39 @@ async def test_what_is_sent_and_kept_is_redacted() -> None:
     assert "bob@example.com" not in (context.judge_calls[0].answer or "")
     await judged(Judges(complete=model, redaction=NOTHING), shown)
     assert "ann@example.com" in model.requests[1].user
+
+
+async def test_of_an_answer_that_ran_away_the_beginning_is_kept() -> None:
+    """Redacting takes time for each character: of an answer of 80 MB it stopped all judging for a minute."""
+    outcome, context = await judged(Judges(complete=fixed("word " * LONGEST_ANSWER)))
+    assert isinstance(outcome, Inconclusive)
+    kept = context.judge_calls[0].answer
+    assert kept is not None
+    assert len(kept) < LONGEST_ANSWER + 100
+    assert kept.endswith(f"word … [{4 * LONGEST_ANSWER + 1} characters cut]")
+
+
+class WatchedRedaction(Redaction):
+    """Keeps the names of the threads that redacted an Interaction."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.threads: list[str] = []
+
+    def interaction(self, interaction: Interaction) -> Interaction:
+        self.threads.append(threading.current_thread().name)
+        return super().interaction(interaction)
+
+
+async def test_a_large_interaction_is_prepared_beside_the_event_loop() -> None:
+    """For seconds nobody else would be judged; a small one costs no thread."""
+    redaction = WatchedRedaction()
+    judges = Judges(complete=fixed(1.0), redaction=redaction)
+    outcome, _ = await judged(judges, interaction(reply="word " * 30_000))
+    assert isinstance(outcome, Passed)
+    assert outcome.attributes[CUT_ATTRIBUTE] == "reply"
+    await judged(judges)
+    assert redaction.threads == ["otel-eval-evidence", threading.current_thread().name]
 
 
 async def test_the_configured_bound_on_inputs_holds_unless_the_judge_has_its_own() -> None:

@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 
 from otel_eval.judges import (
+    JudgeError,
     JudgeTimeout,
     JudgeUnavailable,
 )
@@ -70,13 +71,45 @@ async def test_a_provider_that_is_down_is_worth_waiting_for(
 
 
 async def test_a_provider_that_cannot_be_reached_is_down(provider: ScriptedModel) -> None:
-    """And up again afterwards."""
-    model = LitellmModel(settings(provider, max_retries=0))
+    """And up again afterwards. The reason says where nobody was, and no status that nobody sent."""
+    model = LitellmModel(settings(provider, max_retries=0), "strict")
+    host = provider.base_url.split("/")[2]
     provider.stop()
-    with pytest.raises(JudgeUnavailable):
+    with pytest.raises(JudgeUnavailable) as raised:
         await model(REQUEST)
+    assert str(raised.value).startswith(f"strict: the call failed: Cannot connect to host {host} [Connect call failed")
     provider.start()
     assert (await model(REQUEST)).text == verdict(0.9)
+
+
+NO_COMPLETION: list[tuple[str, Script, str]] = [
+    ("a page", Garbage(), "its answer is no completion: Empty or invalid response from LLM endpoint."),
+    ("nothing", Garbage("", "application/json"), "its answer is no completion: Expecting value"),
+    ("no choices", Garbage('{"id": "x"}', "application/json"), "its answer is no completion: "),
+    ("no list", Garbage('{"choices": null}', "application/json"), "its answer is no completion: "),
+    ("too deep", Garbage("[" * 100_000, "application/json"), "its answer is no completion: maximum recursion depth"),
+    ("connection lost", Drop(), "the call failed: "),
+    ("server error", Refusal(503), "HTTP 503: refused by the script"),
+]
+
+
+@pytest.mark.parametrize(("script", "said"), [row[1:] for row in NO_COMPLETION], ids=[row[0] for row in NO_COMPLETION])
+async def test_the_reason_names_a_status_only_where_one_came(
+    provider: ScriptedModel, script: Script, said: str
+) -> None:
+    """litellm says 500 of everything; whoever reads that looks for a fault on the other side, not in ``api_base``."""
+    provider.answer(script)
+    with pytest.raises(JudgeUnavailable) as raised:
+        await LitellmModel(settings(provider, max_retries=0), "strict")(REQUEST)
+    assert str(raised.value).startswith(f"strict: {said}")
+
+
+async def test_of_a_long_error_the_beginning_is_told(provider: ScriptedModel) -> None:
+    """A provider may send any number of characters, and redacting takes time for each of them."""
+    provider.answer(Refusal(400, message="word " * 2_000))
+    with pytest.raises(JudgeError) as raised:
+        await LitellmModel(settings(provider, max_retries=0), "strict")(REQUEST)
+    assert len(str(raised.value)) <= 300
 
 
 async def test_a_timeout_cancels_the_http_call(provider: ScriptedModel) -> None:

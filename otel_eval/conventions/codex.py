@@ -3,8 +3,9 @@
 ``session_task.turn`` is one invocation, ``handle_responses`` one answer of the model with its tokens, and a span with
 ``codex.tool.phase`` ``dispatch`` one tool call. What was asked (``codex.user_prompt``), and what a tool took and gave
 (``codex.tool_result``), stand in log records under spans within; their twins in span events leave the content out. The
-reply is written nowhere.
-Source: codex 0.171.0 (``codex-rs/otel/src/events/session_telemetry.rs``, ``otel/src/tool_result.rs``).
+reply is written nowhere until a version after 0.171, which has a switch for it (``codex.agent_response``).
+Source: codex 0.171.0 (``codex-rs/otel/src/events/session_telemetry.rs``, ``otel/src/tool_result.rs``) and its main branch
+of November 2026 (``otel/src/agent_response.rs``).
 """
 
 from __future__ import annotations
@@ -22,7 +23,10 @@ from otel_eval.signals import LogRecord, Span
 SCOPES = ("codex", "Codex ")
 """Of spans it is the program's (``codex_exec``, ``codex-app-server``, ``Codex Desktop``), of records ``codex_otel.log_only``."""
 NAME = "codex"
-SETTING = "[otel] log_user_prompt = true, exporter and trace_exporter = { otlp-http = … } in Codex's config.toml"
+SETTING = (
+    "[otel] log_user_prompt = true, log_agent_responses = true, exporter and trace_exporter = { otlp-http = … } "
+    "in Codex's config.toml"
+)
 
 _TURN = "codex.turn.token_usage."
 USAGE_KEYS = {
@@ -41,6 +45,7 @@ MODEL_USAGE_KEYS = {
 }
 _FRAME = re.compile(r"\AWall time: [\d.]+ seconds\nOutput:\n")
 """What Codex puts before the output of MCP servers' tools."""
+_TAIL = 48
 
 
 def read(span: Span) -> Facts | None:
@@ -90,6 +95,8 @@ def read_log(record: LogRecord) -> Facts | None:
             return _asked(Content(attributes))
         case "codex.tool_result":
             return _tool(Content(attributes))
+        case "codex.agent_response":
+            return _answered(Content(attributes))
     return None
 
 
@@ -101,6 +108,22 @@ def _asked(content: Content) -> Facts:
         session=text(content.attributes.get("conversation.id")),
         input=None if said is None else (Message(role="user", parts=(TextPart(text=said),)),),
         marks=content.marks,
+        setting=SETTING,
+    )
+
+
+def _answered(content: Content) -> Facts:
+    """The turn's final answer, wherever within the turn the record was written."""
+    raw = content.attributes.get("response")
+    said = raw if isinstance(raw, str) and raw and not content.hidden("output", raw) else None
+    cut = said is not None and content.attributes.get("response_truncated") in (True, "true")
+    return Facts(
+        kind=Kind.STEP,
+        session=text(content.attributes.get("conversation.id")),
+        output=None if said is None else (Message(role="assistant", parts=(TextPart(text=said),)),),
+        reply=said,
+        marks=content.marks,
+        cut=(said[-_TAIL:],) if said is not None and cut else (),
         setting=SETTING,
     )
 

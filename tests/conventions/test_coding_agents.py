@@ -59,7 +59,7 @@ def called(of: Span, **attributes: Any) -> LogRecord:
 
 
 def test_a_turn_of_codex() -> None:
-    """Spans tell what there was, records what was said; the reply is nowhere, and says so."""
+    """Spans tell what there was, records what was said; where the reply is not, a gap says so."""
     spans = codex_turn()
     framed = 'Wall time: 0.0154 seconds\nOutput:\n{"total": 4999}'
     records = [
@@ -76,6 +76,17 @@ def test_a_turn_of_codex() -> None:
     gap = found.gap("reply")
     assert gap is not None
     assert "log_user_prompt" in (gap.setting or "")
+
+
+@pytest.mark.parametrize("place", range(4))
+@pytest.mark.parametrize("cut", [False, True])
+def test_the_answer_of_codex(place: int, *, cut: bool) -> None:
+    """The record may be under any span of the turn that is in no tool; one that is too long is there in part."""
+    spans = codex_turn()
+    told = {"response": "It is on its way.", "response_truncated": cut, "agent.type": "main"}
+    (found,) = assemble(spans, [codex_record(spans[place], "agent_response", **told)])
+    assert (found.reply, found.session) == ("It is on its way.", "c-1")
+    assert [gap.kind for gap in found.gaps if gap.field == "reply"] == ([GapKind.TRUNCATED] if cut else [])
 
 
 @pytest.mark.parametrize(

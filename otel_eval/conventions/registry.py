@@ -15,6 +15,7 @@ from otel_eval.conventions import (
     agentops,
     agentscope,
     anthropic_sdk,
+    autoagents,
     autogen,
     braintrust,
     claude_code,
@@ -75,6 +76,7 @@ from otel_eval.conventions import (
     spring_ai,
     spring_ai_alibaba,
     strands_ts,
+    swiftide,
     tanstack_ai,
     trpc_agent,
     veadk,
@@ -85,7 +87,7 @@ from otel_eval.conventions import (
 from otel_eval.conventions.facts import Convention, Facts, Kind, Note, fill
 from otel_eval.conventions.offering import Offering
 from otel_eval.conventions.reading.cutting import tails_of
-from otel_eval.conventions.reading.sessions import session_of, user_of
+from otel_eval.conventions.reading.sessions import real_id, session_of, user_of
 from otel_eval.frozen import changed
 from otel_eval.identity import digest
 from otel_eval.signals import LogRecord, Span
@@ -105,6 +107,8 @@ CONVENTIONS: tuple[Convention, ...] = (
     eino.CONVENTION,
     litellm.CONVENTION,
     spring_ai_alibaba.CONVENTION,
+    autoagents.CONVENTION,
+    swiftide.CONVENTION,
     langfuse.CONVENTION,
     mlflow.CONVENTION,
     langsmith.CONVENTION,
@@ -194,8 +198,8 @@ class Registry:
             whole,
             conventions=tuple(names),
             cut=tails_of(span),
-            session=(session_of(span.attributes) if whole.session is None else whole.session) or None,
-            user_id=(user_of(span.attributes) if whole.user_id is None else whole.user_id) or None,
+            session=session_of(span.attributes) if whole.session is None else real_id(whole.session),
+            user_id=user_of(span.attributes) if whole.user_id is None else real_id(whole.user_id),
         )
 
     def note_of(self, record: LogRecord) -> Note | None:

@@ -80,9 +80,9 @@ def _run(span: Span, content: Content, *, lost: bool) -> Facts:
     )
     return Facts(
         kind=Kind.AGENT,
-        input=(),
+        input=None if asked is None else (),
         asked=asked,
-        output=(),
+        output=() if "gen_ai.completion" in content.attributes else None,
         reply=reply,
         failure=failure_of(span) or _unfinished(span),
         marks=(*content.marks, *([Mark(field=TOOL_CALLS, kind=GapKind.NOT_CAPTURED)] if lost else ())),

@@ -90,6 +90,7 @@ def test_a_run_that_fails_ends_without_an_answer(
 ) -> None:
     """No status says so: neither tokens nor an answer were written, or no log line of the end came after that of a turn."""
     found = only(run(events=events, **attributes))
+    assert found.reply == ("Hi" if attributes.get("gen_ai.completion") == "Hi" else None)
     assert (str(found.failure) if found.failure else None) == ("the run ended without an answer" if failed else None)
 
 

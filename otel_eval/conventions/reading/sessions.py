@@ -5,6 +5,7 @@ Not among them: ``langsmith.trace.session_id`` (a project), ``mcp.session.id`` (
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -66,6 +67,21 @@ _USER_RANK = {name: rank for rank, name in enumerate(USER_NAMES)}
 _METADATA = ("metadata", "langfuse.trace.metadata", "traceloop.association.properties")
 
 
+_NOTHING = frozenset({"None", "null", "undefined", "nil"})
+_SOME = re.compile(r'Some\("(.+)"\)', re.S)
+
+
+def real_id(id_: str | None) -> str | None:
+    """The id; None for what languages write where there is none, which would make one conversation of all those.
+
+    Rust's ``{:?}`` of an id that there is, ``Some("x")``, is the id.
+    """
+    if not id_ or id_ in _NOTHING:
+        return None
+    some = _SOME.fullmatch(id_) if id_[:5] == "Some(" else None
+    return id_ if some is None else some[1]
+
+
 def session_of(attributes: Mapping[str, Any]) -> str | None:
     """The conversation that the span belongs to; an empty id is none (pydantic-ai writes ``""``)."""
     return _first(attributes, _SESSION_RANK) or _in_metadata(attributes, _KEYS)
@@ -81,7 +97,8 @@ def _first(attributes: Mapping[str, Any], rank: Mapping[str, int]) -> str | None
     there = rank.keys() & attributes.keys()
     if not there:
         return None
-    found = first_text(attributes, sorted(there, key=rank.__getitem__))
+    texts = (text(attributes[name]) for name in sorted(there, key=rank.__getitem__))
+    found = next((id_ for each in texts if (id_ := real_id(each)) is not None), None)
     if found is not None and found[:1] == '"':  # as JSON: Langfuse's metadata of callbacks
         decoded = decode_leniently(found)
         return text(decoded) if isinstance(decoded, str) else found

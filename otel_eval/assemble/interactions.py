@@ -37,7 +37,8 @@ class Evidence:
     ``frames``: the spans that stand for the invocation, outermost first; none for a bare loop. ``steps``: other spans of
     it that may carry content. ``calls``: the model's calls of the conversation; ``inner_calls``: those that tools made.
     ``agents``: the other agents' names, for telling handoffs. ``later``: the agents that took over, in order.
-    ``within``: agents that ran inside this one's span but not in a tool of its.
+    ``within``: agents that ran inside this one's span but not in a tool of its. ``around``: what the spans above say,
+    innermost first, where each of several turns is an Interaction of its own.
     """
 
     trace_id: str
@@ -52,6 +53,7 @@ class Evidence:
     is_handoff: Callable[[str], bool]
     later: Sequence[Evidence] = ()
     within: Sequence[Evidence] = ()
+    around: Sequence[Facts] = ()
     parent_id: str | None = None
     complete: bool = True
     tool_keys: set[tuple[str, str]] = field(default_factory=set)
@@ -94,7 +96,7 @@ def interaction_of(evidence: Evidence) -> Interaction:
     usage = _usage(evidence, calls)
     first = evidence.frames[0] if evidence.frames else (evidence.nodes[0] if evidence.nodes else None)
     span = evidence.frames or evidence.nodes
-    session = _first(facts.session for facts in evidence.all_facts())
+    session = _first(facts.session for facts in (*evidence.all_facts(), *evidence.around))
     found = Interaction(
         id=evidence.id,
         trace_id=evidence.trace_id,
@@ -102,7 +104,7 @@ def interaction_of(evidence: Evidence) -> Interaction:
         parent_id=evidence.parent_id,
         agent=evidence.agent,
         session=session,
-        user_id=_first(facts.user_id for facts in evidence.all_facts()),
+        user_id=_first(facts.user_id for facts in (*evidence.all_facts(), *evidence.around)),
         asked=turn.asked,
         reply=reply,
         tool_calls=tools,

@@ -84,7 +84,8 @@ class Facts:
     Who
         ``agent``: the name of the agent that this span *is*, or runs under (then it is a hint only). ``weak_agent``: a
         name that serves where nobody below has a better one (of a workflow, a function, the span).
-        ``session``, ``user_id``: empty where a convention knows that what stands there is none; never empty in a span's facts.
+        ``session``, ``user_id``. These, and ``agent``, are empty where a convention knows that what stands there is none;
+        never empty in a span's facts.
     Conversation
         ``input``: the messages that went in, ``output``: those that came out; for an agent ``output`` may hold the whole
         run. ``new_from``: where this turn starts in ``input``, if the convention tells. ``asked`` and ``reply``: texts

@@ -149,6 +149,8 @@ def read(span: Span) -> Facts | None:
         "setting": _setting_of(span.scope.name),
     }
     values |= _tool(span, content) if kind is Kind.TOOL else _model(span, kind)
+    if kind is Kind.AGENT and _waits(attributes):
+        values["output"] = None
     if kind is Kind.MODEL and _lost_calls(values["output"], values["finish_reasons"]):
         values["output"] = None
     if attributes.get("gen_ai.operation.name") == "output_messages":  # Agent 365: what was sent to the user
@@ -229,6 +231,17 @@ def _lost_calls(output: tuple[Message, ...] | None, reasons: tuple[str, ...]) ->
         and bool(reasons)
         and set(reasons) <= _ASKS_FOR_TOOLS | _UNTOLD
         and not any(message.text or calls_in(message) for message in output or ())
+    )
+
+
+def _waits(attributes: Mapping[str, Any]) -> bool:
+    """Whether the agent stopped to ask a human: its output is what it asks for, as Python writes it (Strands)."""
+    raw = attributes.get("gen_ai.output.messages")
+    if not isinstance(raw, str) or '"interrupt"' not in raw:
+        return False
+    output = decode_leniently(raw)
+    return isinstance(output, list) and any(
+        is_object(said) and said.get("finish_reason") == "interrupt" for said in output
     )
 
 

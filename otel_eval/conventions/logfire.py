@@ -140,7 +140,14 @@ def _messages(
     """What went in and what came out."""
     events = content.value("input", "events")
     if isinstance(events, list):
-        return _parted(read_messages([_event(item) for item in events if is_object(item)]))
+        given, answer = _parted(read_messages([_event(item) for item in events if is_object(item)]))
+        raw = content.value("input", "raw_input")
+        if isinstance(raw, list) and any(
+            map(_has_parts, raw)
+        ):  # each part is an event of its own, an image its address
+            system = [message for message in given or () if message.role == "system"]
+            given = (*system, *read_messages(raw))
+        return given, answer
     if not is_object(request):
         return None, None
     messages = read_messages(request["messages"]) if isinstance(request.get("messages"), list) else None
@@ -155,6 +162,10 @@ def _messages(
         return messages, read_messages([_unwrapped({"role": "assistant", **said})], "assistant")
     chunks = response.get("combined_chunk_content")
     return messages, read_messages(chunks, "assistant") if isinstance(chunks, str) else None
+
+
+def _has_parts(item: Any) -> bool:
+    return is_object(item) and isinstance(item.get("content"), list) and len(item["content"]) > 1
 
 
 def _unwrapped(said: dict[str, Any]) -> dict[str, Any]:

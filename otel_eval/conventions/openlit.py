@@ -35,6 +35,15 @@ _TOOL_MESSAGE = re.compile(
 )
 """``str()`` of LangChain's ToolMessage."""
 
+_COMMAND_MESSAGE = re.compile(r"""ToolMessage\(content=(?P<content>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"), """)
+"""The tool's message in the ``repr`` of LangGraph's Command."""
+
+_GRAPH = "openlit.instrumentation.langgraph"
+_HOOKS = (".before_agent", ".after_agent")
+"""The nodes of a middleware, in LangChain 1."""
+_CALLS = ("agent", "call_agent")
+"""What calls a model or an agent in LangGraph's prebuilt graphs and in its supervisor."""
+
 _MODEL = ("chat", "text_completion", "generate_content", "model_request")
 _ARGUMENTS = ("gen_ai.tool.call.arguments", "gen_ai.tool.args", "gen_ai.tool.input", "mcp.tool.arguments")
 _RESULTS = ("gen_ai.tool.call.result", "gen_ai.tool.output", "gen_ai.tool.result", "mcp.tool.result", "mcp.result")
@@ -48,6 +57,8 @@ def read(span: Span) -> Facts | None:
     operation = attributes.get("gen_ai.operation.name")
     if operation is None and "mcp.method" in attributes:
         return _mcp(span)
+    if operation is None and attributes.get("error.type") is not None:
+        operation = span.name.partition(" ")[0]  # left out where what it stands for raised
     if operation == "execute_tool":
         return _tool(span)
     if operation == "agent":
@@ -115,8 +126,15 @@ def _frame(span: Span, operation: str) -> Facts:
     """An agent, a workflow, or a graph's node with ``gen_ai.tool_call.<n>.*`` for what its model asked."""
     attributes, content = span.attributes, Content.of(span)
     kind = {"invoke_agent": Kind.AGENT, "execute_task": Kind.STEP}.get(operation, Kind.WORKFLOW)
+    agent = _named(span) if "gen_ai.operation.name" not in attributes else None
     if kind is Kind.AGENT and _is_node(span):
-        kind = Kind.STEP
+        kind, agent = Kind.STEP, ""
+    elif kind is Kind.WORKFLOW and span.scope.name == _GRAPH:
+        if attributes.get("gen_ai.request.stream") is True:
+            return Facts(
+                kind=Kind.OTHER
+            )  # its output is all that was streamed, of all nodes; the LangChain span within tells
+        kind = Kind.AGENT  # of no name: where a graph is awaited, its model calls have no spans
     given = _payload(content, "input", "gen_ai.workflow.input")
     gave = _payload(content, "output", "gen_ai.workflow.output")
     taken = input_payload(given) if given is not None else None
@@ -127,10 +145,12 @@ def _frame(span: Span, operation: str) -> Facts:
         output = read_messages([{"role": "assistant", "tool_calls": calls}], "assistant") or None
     return Facts(
         kind=kind,
+        agent=agent,
+        weak_agent=text(attributes.get("gen_ai.workflow.name")) if kind is not Kind.STEP else None,
         input=taken.messages if taken is not None else None,
         asked=taken.text if taken is not None else None,
         output=output,
-        reply=(made.text if made is not None else None)
+        reply=(made.text if made is not None and kind is not Kind.STEP else None)
         or first_text(attributes, ("gen_ai.agent.final_result", "gen_ai.agent.actual_output")),
         failure=failure_of(span),
         marks=content.marks,
@@ -138,18 +158,25 @@ def _frame(span: Span, operation: str) -> Facts:
     )
 
 
+def _named(span: Span) -> str | None:
+    """The agent in the span's name, where no attribute has it."""
+    operation, _, name = span.name.partition(" ")
+    return text(span.attributes.get("gen_ai.agent.name")) or (name if operation == "invoke_agent" else None)
+
+
 def _is_node(span: Span) -> bool:
     """Whether it is a node of a graph that is no agent: all but those of tools are written as agents.
 
-    The node that calls the model is named ``agent`` in LangGraph's prebuilt agents and in most graphs made by hand.
+    The node that calls the model is named ``agent`` in LangGraph's prebuilt agents and in most graphs made by hand. Under
+    LangChain every chain with ``agent`` in its name is one; of those, what chooses the next node gives back its name.
     """
     name = (text(span.attributes.get("gen_ai.agent.name")) or "").lower()
-    if span.scope.name in ("openlit.instrumentation.langgraph", "@openlit/instrumentation-langgraph"):
-        return name == "agent" or "agent" not in name
-    return name == "agent" and span.scope.name in (
-        "openlit.instrumentation.langchain",
-        "@openlit/instrumentation-langchain",
-    )
+    if name in _CALLS or name.endswith(_HOOKS):
+        return "langgraph" in span.scope.name or "langchain" in span.scope.name
+    if span.scope.name in (_GRAPH, "@openlit/instrumentation-langgraph"):
+        return "agent" not in name
+    output = span.attributes.get("gen_ai.workflow.output")
+    return span.scope.name == "openlit.instrumentation.langchain" and isinstance(output, str) and output[:1] == '"'
 
 
 def _payload(content: Content, field: str, key: str) -> Any:
@@ -211,6 +238,9 @@ def _said(result: str, content: Content) -> tuple[JsonValue | Missing, str | Non
         value = result_value(said)
         failed = "status='error'" in message["rest"]
         return (MISSING, str(value)) if failed else (value, error_in_result(value))
+    if result.startswith("Command(") and (found := _COMMAND_MESSAGE.findall(result)):
+        value = result_value(value_in(found[-1]))
+        return value, error_in_result(value)
     if _is_cut(result) or (result.startswith("content='") and result.endswith(ELLIPSIS)):
         content.mark("result", GapKind.TRUNCATED)
     return result, error_in_result(result)

@@ -198,6 +198,7 @@ class Registry:
             whole,
             conventions=tuple(names),
             cut=tails_of(span),
+            agent=whole.agent or None,
             session=session_of(span.attributes) if whole.session is None else real_id(whole.session),
             user_id=user_of(span.attributes) if whole.user_id is None else real_id(whole.user_id),
         )

@@ -88,6 +88,20 @@ def test_agents_in_a_row_are_a_handoff() -> None:
     assert outer.totals.tool_calls == 1
 
 
+def test_turns_in_one_frame_are_of_its_session() -> None:
+    """Some say on the outermost span alone which conversation it is (Logfire, of the OpenAI Agents SDK)."""
+    frame = span(
+        "chat",
+        attributes={"gen_ai.operation.name": "invoke_workflow", "gen_ai.conversation.id": "s-1", "user.id": "u-1"},
+    )
+    turns = [agent_span(asked=asked, reply="Done.", parent=frame, session=None) for asked in ("First", "Second")]
+    found = assemble([frame, *turns])
+    assert [(each.asked, each.session, each.user_id) for each in found] == [
+        ("First", "s-1", "u-1"),
+        ("Second", "s-1", "u-1"),
+    ]
+
+
 def test_turns_in_one_frame_are_interactions_of_their_own() -> None:
     """A session's span around two invocations of the same agent, asked different things, is no Interaction."""
     frame = workflow()

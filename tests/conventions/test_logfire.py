@@ -232,3 +232,20 @@ def test_anthropics_arguments_within_an_envelope() -> None:
     assert found is not None
     assert found.output is not None
     assert [(part.name, part.arguments) for part in calls_in(found.output[0])] == [("find", {"id": 9})]
+
+
+def test_an_image_beside_a_question_is_attached_to_it() -> None:
+    """Logfire 5 writes each part of a message as an event of its own."""
+    parts = [
+        {"type": "input_text", "text": "What is this?"},
+        {"type": "input_image", "image_url": "data:image/png;base64,iVBORw0KGgo="},
+    ]
+    events = [event("system", "Be brief."), event("user", "What is this?"), event("user", parts[1]["image_url"])]
+    call = fire(
+        "Responses API with {gen_ai.request.model!r}",
+        events=[*events, event("assistant", "A pixel.")],
+        raw_input=[{"role": "user", "content": parts}],
+    )
+    (found,) = assemble([call])
+    assert (found.asked, found.reply, found.system) == ("What is this?", "A pixel.", "Be brief.")
+    assert len(found.attachments) == 1

@@ -257,3 +257,111 @@ def test_nodes_of_graphs_in_javascript(name: str, kind: Kind) -> None:
         "telemetry.sdk.name": "openlit", "gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": name}))  # fmt: skip
     assert found is not None
     assert found.kind is kind
+
+
+GRAPH = Scope("openlit.instrumentation.langgraph")
+
+
+def graph(name: str, **attributes: Any) -> Span:
+    return span(
+        f"invoke_workflow {name}",
+        attributes={"gen_ai.operation.name": "invoke_workflow", "gen_ai.workflow.name": name, **attributes},
+        scope=GRAPH,
+    )
+
+
+def node(parent: Span, name: str, **fields: Any) -> Span:
+    asked = json.dumps([{"role": "user", "parts": [{"type": "text", "content": "Hello?"}]}])
+    attributes = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": name, "gen_ai.input.messages": asked}
+    return span(f"invoke_agent {name}", parent=parent, attributes=attributes, **fields)
+
+
+def test_a_graph_that_is_awaited_has_no_model_calls_and_no_name_but_its_own() -> None:
+    said = json.dumps([{"role": "assistant", "parts": [{"type": "text", "content": "Hi."}]}])
+    root = graph("helper", **{"gen_ai.output.messages": said, "gen_ai.conversation.id": "s1"})
+    (found,) = assemble([root, node(root, "model"), node(root, "Patch.before_agent")])
+    assert (found.agent, found.asked, found.reply, found.session) == ("helper", "Hello?", "Hi.", "s1")
+
+
+def test_a_graph_that_raises_has_failed() -> None:
+    root = span(
+        "invoke_workflow helper",
+        attributes={"gen_ai.workflow.name": "helper", "error.type": "APIError"},
+        status="error",
+        status_message="APIError: on fire",
+        scope=GRAPH,
+    )
+    (found,) = assemble([root, node(root, "model", status="error")])
+    assert (found.agent, found.reply) == ("helper", None)
+    assert found.failure is not None
+
+
+def test_all_that_a_graph_streamed_is_no_reply() -> None:
+    said = json.dumps([{"role": "assistant", "parts": [{"type": "text", "content": "Hello?Hello?Hi."}]}])
+    root = graph("helper", **{"gen_ai.output.messages": said, "gen_ai.request.stream": True})
+    inner = span(
+        "invoke_workflow helper",
+        parent=root,
+        attributes={
+            "gen_ai.operation.name": "invoke_workflow",
+            "gen_ai.workflow.name": "helper",
+            "gen_ai.workflow.input": '{"messages": [["user", "Hello?"]]}',
+        },
+        scope=Scope("openlit.instrumentation.langchain"),
+    )
+    chat = span(
+        "chat m",
+        parent=inner,
+        attributes={
+            "gen_ai.operation.name": "chat",
+            "gen_ai.output.messages": json.dumps(
+                [{"role": "assistant", "parts": [{"type": "text", "content": "Hi."}]}]
+            ),
+        },
+        scope=Scope("openlit.instrumentation.langchain"),
+    )
+    (found,) = assemble([root, inner, node(root, "model"), chat])
+    assert (found.agent, found.asked, found.reply) == ("helper", "Hello?", "Hi.")
+
+
+def test_what_chooses_the_next_node_is_no_agent() -> None:
+    root = graph("swarm", **{"gen_ai.output.messages": '[{"role": "assistant", "content": "Done."}]'})
+    chosen = span(
+        "invoke_agent route_to_active_agent",
+        parent=root,
+        attributes={
+            "gen_ai.operation.name": "invoke_agent",
+            "gen_ai.agent.name": "route_to_active_agent",
+            "gen_ai.workflow.output": '"desk"',
+        },
+        scope=Scope("openlit.instrumentation.langchain"),
+    )
+    (found,) = assemble([root, chosen, node(root, "model")])
+    assert (found.agent, found.reply) == ("swarm", "Done.")
+
+
+def test_the_tool_message_in_a_command_is_the_result() -> None:
+    gave = "Command(update={'messages': [ToolMessage(content='five days', tool_call_id='c1')]})"
+    found = facts_of(
+        span(
+            "execute_tool task",
+            attributes={
+                "gen_ai.operation.name": "execute_tool",
+                "gen_ai.tool.name": "task",
+                "gen_ai.tool.call.result": gave,
+            },
+            scope=Scope("openlit.instrumentation.langchain"),
+        )
+    )
+    assert found is not None
+    assert found.result == "five days"
+
+
+def test_what_raised_is_known_by_its_name() -> None:
+    """CrewAI 1: the attributes are written after the call, and not at all when it raises."""
+    crew = span(
+        "invoke_workflow crew", attributes={"error.type": "RuntimeError"}, status="error", scope=Scope("openlit.crewai")
+    )
+    agent = span("invoke_agent helper", parent=crew, attributes={"error.type": "RuntimeError"}, status="error")
+    (found,) = assemble([crew, agent])
+    assert (found.agent, found.failure is not None) == ("helper", True)

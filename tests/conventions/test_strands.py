@@ -59,3 +59,15 @@ def test_an_object_that_was_asked_for_is_the_reply_and_the_tool_that_hands_it_ov
     done = tool("Order", described, "Successfully validated Order structured output", parent=agent)
     (found,) = assemble([agent, done])
     assert (found.reply, found.tool_calls) == (order, ())
+
+
+def test_what_a_human_is_asked_for_is_no_reply() -> None:
+    asks = {"role": "assistant", "parts": [{"type": "text", "content": "[{'id': 'v1', 'reason': 'sure?'}]"}]}
+    attributes = {
+        "gen_ai.operation.name": "invoke_agent",
+        "gen_ai.agent.name": "helper",
+        "gen_ai.output.messages": json.dumps([{**asks, "finish_reason": "interrupt"}]),
+    }
+    found = facts_of(span("invoke_agent helper", attributes=attributes, scope=SCOPE))
+    assert found is not None
+    assert found.output is None

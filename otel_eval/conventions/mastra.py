@@ -98,8 +98,10 @@ def _quoted(name: str) -> str | None:
 
 
 def _taken(raw: Any) -> Payload:
-    """A plain text as it was typed, or messages in JSON."""
+    """A plain text as it was typed, or messages in JSON; neither where a run goes on that waited for a user."""
     value = containers(raw)
+    if is_object(value) and "approved" in value and "toolCallId" in value:
+        return Payload()
     if isinstance(raw, str) and isinstance(value, dict | list):
         found = input_payload(value)
         return Payload(text=raw) if found == Payload() else found

@@ -123,3 +123,30 @@ def test_a_failed_tool() -> None:
     assert facts is not None
     assert facts.error is not None
     assert "down" in facts.error
+
+
+@pytest.mark.parametrize(
+    "keys", [("mastra.agent_run.input", "mastra.agent_run.output"), ("input.value", "output.value")]
+)
+def test_a_run_that_waited_for_a_user_is_one_with_the_run_that_goes_on(keys: tuple[str, str]) -> None:
+    """What it gives while it waits is no reply, and the user's leave is no question."""
+    waits = {"status": "suspended", "reason": "tool-call-approval", "toolName": "wipe", "toolCallId": "c1"}
+    leave = {"approved": True, "toolName": "wipe", "toolCallId": "c1"}
+    shared = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "wiper", "openinference.span.kind": "AGENT"}
+    told = [dict(zip(keys, pair, strict=True)) for pair in (("Wipe sda", json.dumps(waits)), (json.dumps(leave), "{}"))]
+    told[1][keys[1]] = '{"text":"Wiped.","files":[]}'
+    outer = typed("agent_run", {**shared, **told[0]}, "invoke_agent wiper")
+    inner = typed("agent_run", {**shared, **told[1]}, "invoke_agent wiper", parent=outer)
+    call = {"gen_ai.tool.name": "wipe", "gen_ai.tool.call.arguments": '{"disk":"sda"}', "gen_ai.tool.call.id": "c1"}
+    tool = typed("tool_call", {**call, "gen_ai.tool.call.result": '{"gone":"sda"}'}, parent=inner)
+    (found,) = assemble([outer, inner, tool])
+    assert (found.asked, found.reply) == ("Wipe sda", "Wiped.")
+    assert [(call.name, call.result) for call in found.tool_calls] == [("wipe", {"gone": "sda"})]
+
+
+def test_arguments_that_do_not_fit_are_a_tools_error() -> None:
+    """The tool does not run, and the model is told in an object; its span has not failed."""
+    told = {"error": True, "message": "Tool input validation failed for roll.", "validationErrors": {"errors": []}}
+    facts = read("tool_call", {"gen_ai.tool.name": "roll", "gen_ai.tool.call.result": json.dumps(told)})
+    assert facts is not None
+    assert facts.error == "Tool input validation failed for roll."

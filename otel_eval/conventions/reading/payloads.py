@@ -192,7 +192,7 @@ def _output_of(value: Any, raw: Any, structured: bool, depth: int) -> Payload:
     if isinstance(value, list):
         messages = read_messages(value, "assistant")
         return Payload(messages=messages or None)
-    if not is_object(value) or depth > 4:
+    if not is_object(value) or depth > 4 or _waits(value):
         return Payload()
     for key in _MESSAGE_LISTS:
         if isinstance(value.get(key), list) and (messages := read_messages(value[key], "assistant")):
@@ -221,6 +221,11 @@ def _output_of(value: Any, raw: Any, structured: bool, depth: int) -> Payload:
     if not structured or raw is None:
         return Payload()
     return Payload(text=raw if isinstance(raw, str) else _json(value))
+
+
+def _waits(value: Mapping[str, Any]) -> bool:
+    """Whether a run of Mastra's waits for a user's leave to call a tool; the run that goes on from there is below it."""
+    return value.get("status") == "suspended" and "toolCallId" in value
 
 
 def _json(value: Any) -> str:

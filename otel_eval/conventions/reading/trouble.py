@@ -192,6 +192,8 @@ def _error_in_object(value: Mapping[str, Any]) -> str | None:
     error = value.get("error")
     if error == _WAITING:
         return None
+    if error is True and isinstance(value.get("message"), str):  # Mastra, of arguments that do not fit
+        return str(value["message"])
     if error not in (None, "", False, [], {}) and set(value) <= {
         "error",
         "ok",

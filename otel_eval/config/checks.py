@@ -4,6 +4,7 @@ elsewhere is wrong; what is not of the expected shape is left to the models to c
 from __future__ import annotations
 
 import ipaddress
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
@@ -32,6 +33,7 @@ class Fault(NamedTuple):
 
 def check(tree: Any, environ: Mapping[str, str]) -> Iterator[Fault]:
     """Every rule that the tree breaks, wherever it is used. What a start needs besides is in ``starting.py``."""
+    yield from _characters(tree, ())
     yield from _listeners(tree)
     if api_enabled(tree):
         yield from _api(tree)
@@ -42,6 +44,23 @@ def check(tree: Any, environ: Mapping[str, str]) -> Iterator[Fault]:
     for name, entry in mapping(tree, "evaluators").items():
         if entry is None or isinstance(entry, dict):
             yield from _evaluator(tree, name, entry or {})
+
+
+_IMPOSSIBLE = re.compile("[\\x00\\ud800-\\udfff]")
+"""What no file's name and not every database takes; and halves of pairs, of which UTF-8 cannot be made. Both can be
+written in YAML (``"\\\\0"``), and a half is what Python makes of a variable's bytes that are not UTF-8."""
+
+
+def _characters(value: Any, path: Path) -> Iterator[Fault]:
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield from _characters(key, (*path, key))
+            yield from _characters(item, (*path, key))
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _characters(item, (*path, index))
+    elif isinstance(value, str) and (found := _IMPOSSIBLE.search(value)) is not None:
+        yield Fault(path, f"U+{ord(found[0]):04X} cannot stand in a text")
 
 
 def mapping(tree: Any, *path: str) -> dict[str, Any]:

@@ -46,6 +46,11 @@ def dotted(path: Path) -> str:
         if isinstance(part, int):
             text += f"[{part}]"
             continue
-        key = part if _PLAIN_KEY.fullmatch(part) else f'"{part}"'
+        key = part if _PLAIN_KEY.fullmatch(part) else f'"{_printable(part)}"'
         text += f".{key}" if text else key
     return text
+
+
+def _printable(text: str) -> str:
+    """What a terminal would obey, or UTF-8 cannot say, as Python writes it."""
+    return "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)

@@ -12,7 +12,7 @@ from otel_eval.config.reference import keys
 from otel_eval.evaluators.errors import EvaluatorDefinitionError
 from otel_eval.evaluators.from_config import from_check
 
-ENVIRON = {"SECRET": "hush-hush", "EMPTY": ""}
+ENVIRON = {"SECRET": "hush-hush", "EMPTY": "", "BYTES": "hush\udcff"}
 RATIO = "a ratio from 0 to 1"
 KINDS = "check, builtin, judge, label_judge, use"
 BINDING_KEYS = (
@@ -46,6 +46,13 @@ def model(settings: str) -> str:
 
 
 MISTAKES = [
+    # characters
+    (r'storage: {directory: "a\0b"}', "1: storage.directory: U+0000 cannot stand in a text"),
+    (r'roles: {"a\ud800": {agents: ["*"]}}', r'1: roles."a\ud800": U+D800 cannot stand in a text'),
+    (on(r'agents: [a, "\0"]'), "4: evaluators.e.agents[1]: U+0000 cannot stand in a text"),
+    ("storage: {directory: '${env:BYTES}'}", "1: storage.directory: U+DCFF cannot stand in a text"),
+    (r'"\e[31m": 1', r'1: "\x1b[31m": unknown key; allowed: receivers, exporters, forward, '
+        "api, server, storage, ledger, loop_guard, completion, dispatch, emit, redaction, judges, judge_models, roles, evaluators"),
     # keys
     ("recievers: {}", "1: recievers: unknown key; did you mean 'receivers'? allowed: receivers, exporters, forward, "
         "api, server, storage, ledger, loop_guard, completion, dispatch, emit, redaction, judges, judge_models, roles, evaluators"),

@@ -171,7 +171,13 @@ def signal_exporter(target: SignalSettings) -> OtlpSignalExporter[Any]:
         session = _Session()
         session.hooks["response"].append(heard.http)
         kind = HttpSpanExporter if target.signal == "traces" else HttpLogExporter
-        return OtlpSignalExporter(target.signal, kind(session=session, **_http_options(target)), heard)
+        # Without a limit of the exporter's own, which would drop the batch as if there were no connection.
+        made = kind(session=session, max_request_size=0, **_http_options(target))
+        return OtlpSignalExporter(target.signal, made, heard)
+
+
+POINTS_PER_REQUEST = 1_000
+"""Metric points in one request: a histogram's, with its exemplars, has about 1 KB, and endpoints take 4 MiB unless told."""
 
 
 def metric_exporter(target: SignalSettings) -> MetricExporter:
@@ -183,6 +189,7 @@ def metric_exporter(target: SignalSettings) -> MetricExporter:
     options: dict[str, Any] = {
         "preferred_temporality": dict.fromkeys(kinds, AggregationTemporality.CUMULATIVE),
         "preferred_aggregation": {Histogram: ExplicitBucketHistogramAggregation()},
+        "max_export_batch_size": POINTS_PER_REQUEST,
     }
     with _environment_for(target):
         if target.protocol == "grpc":

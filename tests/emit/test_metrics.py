@@ -64,6 +64,23 @@ def test_exemplars_carry_the_judged_span(sink, monkeypatch):
         assert sink.latest(name, gen_ai__agent__name="unjudged", otel_eval__outcome="passed").exemplars == ()
 
 
+@pytest.mark.parametrize("protocol", ["grpc", "http/protobuf"])
+def test_many_series_go_in_requests_that_endpoints_take(sink, protocol):
+    """4 MiB where nobody raised the limit; above it a server of many agents would have no metrics at all."""
+    recorder = recorder_to(sink.endpoint if protocol == "grpc" else sink.http_endpoint, protocol)
+    for agent in range(30):
+        for evaluator in range(50):
+            labels = ONE | {"gen_ai.agent.name": f"agent-{agent}", "gen_ai.evaluation.name": f"evaluator-{evaluator}"}
+            recorder.record("otel_eval.evaluations", 1, labels, judged=JUDGED)
+            recorder.record("otel_eval.evaluation.score", 0.75, labels, judged=JUDGED)
+    recorder.close()
+    sizes = [request.message.ByteSize() for request in sink.requests]
+    assert sum(sizes) > 4 * 2**20
+    assert max(sizes) < 2**20
+    counted = {"otel_eval.evaluations": 6_000, "otel_eval.evaluation.score": 1_500}  # each outcome is born with 0
+    assert {name: sum(point.name == name for point in sink.metrics) for name in counted} == counted
+
+
 def test_all_outcomes_are_born_together():
     """A rate over outcomes sees a rare agent's first failure: its series was there before, with 0."""
     reader = InMemoryMetricReader()

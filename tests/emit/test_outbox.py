@@ -234,6 +234,17 @@ async def test_a_batch_above_the_endpoints_limit_goes_in_parts(ledger, guard):
     assert await ledger.outbox_size() == 0
 
 
+async def test_how_much_is_too_much_over_http_is_the_endpoints_to_say(sink, ledger, guard, monkeypatch):
+    """The SDK's exporter has a limit of its own, above which it drops a batch without a word to anybody."""
+    limit = "opentelemetry.exporter.otlp.proto.http.{}._DEFAULT_MAX_REQUEST_SIZE"
+    for module in ("trace_exporter", "_log_exporter"):
+        monkeypatch.setattr(limit.format(module), 1000)
+    await ledger.finish(records(9))
+    with outbox_to(sink.http_endpoint, ledger, guard, "http/protobuf") as outbox:
+        assert await outbox.export_pending()
+    assert len(sink.requests) == 2
+
+
 async def test_an_endpoint_that_refuses_everything_is_as_good_as_down(ledger, guard):
     """A whole batch is not thrown away over what may be a mistake in a configuration."""
     await ledger.finish(records(3))

@@ -76,7 +76,7 @@ def table_of(outcome: Outcome, width: int) -> Table:
         reply = f"[red]{short(str(interaction.failure), 90)}[/]" if interaction.failed else short(interaction.reply, 90)
         outcomes = {record.evaluator: record.outcome.name for record in each.records}
         table.add_row(
-            f"{escape((interaction.agent or '') + nested)}\n[dim]{escape(each.source)}[/]",
+            f"{short((interaction.agent or '') + nested)}\n[dim]{escape(each.source)}[/]",
             f"{short(interaction.asked, 90)}\n{reply}",
             *(
                 f"[{COLOURS[name]}]{WORDS[name]}[/]" if (name := outcomes.get(one)) else "[dim]–[/]"
@@ -94,7 +94,7 @@ def explanations(shown: Shown) -> list[str]:
             colour = COLOURS[record.outcome.name]
             lines.append(f"[{colour}]{record.outcome.word}[/] {escape(record.evaluator)}: {_detail(record.describe())}")
     if lines:
-        lines.insert(0, f"[bold]{escape(shown.source)}[/], {escape(shown.interaction.agent or 'no agent')}:")
+        lines.insert(0, f"[bold]{escape(shown.source)}[/], {short(shown.interaction.agent or 'no agent')}:")
         lines += [f"  [yellow]gap[/] {escape(gap)}" for gap in gaps(shown.interaction)]
     return [lines[0], *(f"  {line}" for line in lines[1:])] if lines else []
 

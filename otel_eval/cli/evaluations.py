@@ -11,6 +11,7 @@ from typing import Annotated, TextIO
 
 import typer
 
+from otel_eval.cli.shown import printable
 from otel_eval.cli.stored import (
     ConfigOption,
     Format,
@@ -19,7 +20,6 @@ from otel_eval.cli.stored import (
     configuration,
     opened,
     print_json,
-    printable,
     since_ns,
 )
 from otel_eval.outcome import Evaluation

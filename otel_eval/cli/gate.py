@@ -12,6 +12,7 @@ import typer
 
 from otel_eval.cli.failing import fail
 from otel_eval.cli.gate_evidence import NEEDS_PASS_RATE, GateEvidence, of_files, of_ledger
+from otel_eval.cli.shown import printable
 from otel_eval.cli.stored import (
     ConfigOption,
     Format,
@@ -20,7 +21,6 @@ from otel_eval.cli.stored import (
     configuration,
     opened,
     print_json,
-    printable,
     since_ns,
 )
 from otel_eval.experiment.eligible import Scope

@@ -13,6 +13,7 @@ import orjson
 import typer
 
 from otel_eval.assemble.assembler import assemble
+from otel_eval.cli.shown import printable
 from otel_eval.interaction import Interaction
 from otel_eval.interaction_json import to_json
 from otel_eval.receive.files import Recording, UnreadableRecording, read_path
@@ -144,7 +145,7 @@ def _table(found: list[tuple[Path, Interaction]], out: TextIO) -> None:
             ", ".join(tools),
             ", ".join(gaps),
         )
-        table.add_row(*(escape(cell) for cell in cells))
+        table.add_row(*(escape(printable(cell)) for cell in cells))
     Console(file=out).print(table)
 
 

@@ -14,7 +14,7 @@ from functools import partial
 from rich.console import Console
 from rich.markup import escape
 
-from otel_eval.cli.stored import printable
+from otel_eval.cli.shown import printable
 from otel_eval.cli.streams import silence
 from otel_eval.dispatch import Accepted
 from otel_eval.interaction import Interaction
@@ -109,7 +109,7 @@ class LiveLines:
         for each in stored:
             agent = self._awaited.pop(each.record.id, None)
             if agent is not None:
-                self._console.print(f"  {escape(agent)} {each.record.interaction_id[:8]}… {verdict(each.record)}")
+                self._console.print(f"  {short(agent)} {each.record.interaction_id[:8]}… {verdict(each.record)}")
 
 
 def headline(accepted: Accepted) -> str:
@@ -118,7 +118,7 @@ def headline(accepted: Accepted) -> str:
     agent = interaction.agent or NO_NAME
     later = f" revision {accepted.revision}" if accepted.revision > 1 else ""
     state = "[red]failed[/] " if interaction.failed else ""
-    return f"[bold]{escape(agent)}[/] {interaction.id}{later} {state}[dim]{accepted.disposition}[/]"
+    return f"[bold]{short(agent)}[/] {interaction.id}{later} {state}[dim]{accepted.disposition}[/]"
 
 
 def details(interaction: Interaction) -> list[str]:
@@ -126,9 +126,9 @@ def details(interaction: Interaction) -> list[str]:
     lines = [f"asked   {short(interaction.asked)}"]
     if interaction.tool_calls:
         tools = ", ".join(f"{call.name}{' ✗' if call.error else ''}" for call in interaction.tool_calls)
-        lines.append(f"tools   {escape(tools)}")
+        lines.append(f"tools   {short(tools, 200)}")
     lines.append(f"replied {short(str(interaction.failure) if interaction.failed else interaction.reply)}")
-    lines += [f"[yellow]gap[/]     {escape(line)}" for line in gaps(interaction)]
+    lines += [f"[yellow]gap[/]     {escape(printable(line))}" for line in gaps(interaction)]
     return lines
 
 
@@ -146,7 +146,7 @@ def verdict(record: EvaluationRecord) -> str:
     """The evaluator's id and the outcome on one line."""
     colour = COLOURS[record.outcome.name]
     word, _, rest = record.describe().partition(" ")
-    return f"[{colour}]{word}[/] {escape(record.evaluator)}: {short(rest, 200)}"
+    return f"[{colour}]{word}[/] {escape(printable(record.evaluator))}: {short(rest, 200)}"
 
 
 def short(text: str | None, limit: int = SHORT) -> str:

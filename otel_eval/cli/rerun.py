@@ -15,7 +15,8 @@ import typer
 
 from otel_eval.cli.evaluations import write
 from otel_eval.cli.failing import fail
-from otel_eval.cli.stored import Format, FormatOption, configuration, print_json, printable, since_ns
+from otel_eval.cli.shown import printable
+from otel_eval.cli.stored import Format, FormatOption, configuration, print_json, since_ns
 from otel_eval.config import Config
 from otel_eval.config.values import split_address
 from otel_eval.durations import parse_duration

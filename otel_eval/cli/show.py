@@ -10,6 +10,7 @@ from typing import Annotated, TextIO
 import typer
 
 from otel_eval.cli.failing import fail
+from otel_eval.cli.shown import printable
 from otel_eval.cli.stored import (
     ConfigOption,
     Format,
@@ -18,7 +19,6 @@ from otel_eval.cli.stored import (
     configuration,
     opened,
     print_json,
-    printable,
 )
 from otel_eval.config import Config, ConfigError, build_evaluators
 from otel_eval.dispatch.bindings import Bindings, Reason

@@ -18,8 +18,6 @@ from otel_eval.config.load import load
 from otel_eval.durations import parse_duration_ns
 from otel_eval.ledger import Ledger, LedgerError
 
-_VISIBLE = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"}
-
 
 class Format(StrEnum):
     """How to print."""
@@ -65,11 +63,6 @@ def since_ns(since: str | None) -> int | None:
         return time.time_ns() - parse_duration_ns(since)
     except ValueError as error:
         raise fail(f"--since: {error}") from error
-
-
-def printable(text: str) -> str:
-    """The text as a terminal may be shown it: control characters written out, so that evidence cannot steer it."""
-    return text.encode("utf-8", "replace").decode().translate(_VISIBLE)
 
 
 def print_json(values: Iterable[Mapping[str, Any]], format: Format, out: TextIO) -> None:

@@ -170,7 +170,7 @@ INSTRUMENTS: tuple[Instrument, ...] = (
         name="otel_eval.interactions",
         kind="counter",
         unit="{interaction}",
-        description="Interactions put together, by what became of them.",
+        description="Interactions put together, each counted once, by what became of its first revision.",
         labels=(*TARGET_LABELS, "otel_eval.disposition", "otel_eval.failed"),
         born_with=("otel_eval.disposition", DISPOSITIONS),
     ),

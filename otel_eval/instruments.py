@@ -294,7 +294,7 @@ INSTRUMENTS: tuple[Instrument, ...] = (
         name="otel_eval.export.rejected",
         kind="counter",
         unit="{item}",
-        description="Spans and events of ours that the endpoint refused for good; the ledger keeps their records.",
+        description="Spans and events of ours that the endpoint refused for good, or that could not be made; the ledger keeps their records.",
         labels=("otel_eval.signal", "otel_eval.reason"),
         known=(SIGNAL, REJECTED),
     ),

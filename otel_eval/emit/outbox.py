@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -162,7 +162,7 @@ class Outbox:
     async def _send(self, exporter: OtlpSignalExporter[Any], entries: Sequence[OutboxEntry]) -> Exported:
         make = self._verdicts.spans if exporter.signal == "traces" else self._verdicts.events
         self.exporting_since = asyncio.get_running_loop().time()
-        exported = await asyncio.to_thread(lambda: exporter.export(make(entries)))
+        exported = await asyncio.to_thread(_made_and_exported, exporter, make, entries)
         self.exporting_since = None
         if exported.answer is Answer.TAKEN and exported.rejected:
             self._recorder.record(
@@ -201,7 +201,7 @@ class Outbox:
         if refused:
             labels = {"otel_eval.signal": exporter.signal, "otel_eval.reason": "refused"}
             self._recorder.record("otel_eval.export.rejected", refused, labels)
-            _logger.warning("the endpoint refused %d of our %s for good: %s", refused, exporter.signal, last.message)
+            _logger.warning("%d of our %s are refused for good: %s", refused, exporter.signal, last.message)
         return Exported(Answer.TAKEN)
 
     def _leave_out(self, exporter: OtlpSignalExporter[Any], count: int) -> None:
@@ -225,3 +225,15 @@ class Outbox:
         if self._failures:
             _logger.warning("verdicts are exported again")
         self._failures = 0
+
+
+def _made_and_exported(
+    exporter: OtlpSignalExporter[Any],
+    make: Callable[[Sequence[OutboxEntry]], Sequence[Any]],
+    entries: Sequence[OutboxEntry],
+) -> Exported:
+    try:
+        items = make(entries)
+    except Exception as error:  # noqa: BLE001 - a record that nobody thought of costs itself, not all behind it at each start
+        return Exported(Answer.REFUSED, f"it cannot be put into telemetry: {type(error).__name__}")
+    return exporter.export(items)

@@ -67,6 +67,7 @@ class Verdicts:
     def spans(self, entries: Sequence[OutboxEntry]) -> tuple[ReadableSpan, ...]:
         """The evaluation span of each entry, followed by its judge calls'."""
         with self._lock:
+            self._ended.take()  # what was made of a batch that broke
             for entry in entries:
                 self._span(entry)
             return self._ended.take()
@@ -74,6 +75,7 @@ class Verdicts:
     def events(self, entries: Sequence[OutboxEntry]) -> tuple[ReadableLogRecord, ...]:
         """The ``gen_ai.evaluation.result`` event of each entry, on the judged span."""
         with self._lock:
+            self._emitted.take()
             for entry in entries:
                 self._event(entry)
             return self._emitted.take()

@@ -24,6 +24,7 @@ from otel_eval.emit.settings import ExporterSettings, targets
 from otel_eval.emit.verdicts import Verdicts
 from otel_eval.ledger import AsyncLedger
 from otel_eval.outcome import Passed
+from otel_eval.record import JudgeCall
 from otel_eval.testing.clock import ManualClock
 from otel_eval.testing.interactions import interaction
 from otel_eval.testing.records import evaluation_record
@@ -216,6 +217,24 @@ async def test_one_record_that_is_refused_does_not_hold_up_the_others(ledger, gu
         assert counts(outbox).total("otel_eval.export.rejected", otel_eval__reason="refused") == 1
     assert endpoint.taken == ["evaluation e0", "evaluation e1", "evaluation e2"]
     assert ledger.ledger.record(poison.id) == poison
+    assert await ledger.outbox_size() == 0
+
+
+@pytest.mark.parametrize("signal", ["traces", "logs"])
+async def test_a_record_that_cannot_be_put_into_telemetry_costs_itself(sink, ledger, guard, signal):
+    """Whatever is in it. Nothing is sent twice, or under another's name, and the server goes on."""
+    call = JudgeCall(conversation_id="c", requested_model=None if signal == "traces" else "m")
+    outcome = Passed(explanation=12 if signal == "logs" else "yes")
+    odd = evaluation_record(interaction(), "odd", outcome, judge_calls=(call,))
+    two = records(2)
+    await ledger.finish([two[0], odd, two[1]])
+    with outbox_to(sink.endpoint, ledger, guard) as outbox:
+        assert await outbox.export_pending()
+        assert counts(outbox).total("otel_eval.export.rejected", otel_eval__signal=signal) == 1
+        assert counts(outbox).total("otel_eval.export.rejected") == 1
+    all_three, without = ["e0", "odd", "e1"], ["e0", "e1"]
+    told = [span.name.removeprefix("evaluation ") for span in sink.spans if span.name != "chat m"]
+    assert (told, names(sink)) == ((without, all_three) if signal == "traces" else (all_three, without))
     assert await ledger.outbox_size() == 0
 
 

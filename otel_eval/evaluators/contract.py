@@ -23,6 +23,7 @@ from otel_eval.evaluators import definition
 from otel_eval.evaluators.at_hand import AtHand, ReadableLedger
 from otel_eval.evaluators.errors import EvaluatorDefinitionError
 from otel_eval.evaluators.returned import checked
+from otel_eval.faults import text_of, told
 from otel_eval.interaction import Interaction
 from otel_eval.outcome import Errored, Inconclusive, Outcome
 from otel_eval.record import JudgeCall, Origin
@@ -156,7 +157,7 @@ async def run(evaluator: Evaluator, interaction: Interaction, context: Evaluatio
     try:
         return checked(outcome)
     except Exception as error:  # noqa: BLE001 - part of the same boundary: what it returned may raise when looked at
-        return Errored(reason=f"{evaluator.id} returned {_text_of(error)}", error_type="invalid_outcome")
+        return Errored(reason=f"{evaluator.id} returned {text_of(error)}", error_type="invalid_outcome")
 
 
 def _is_unavailable(error: BaseException) -> TypeGuard[JudgeUnavailable]:
@@ -166,12 +167,4 @@ def _is_unavailable(error: BaseException) -> TypeGuard[JudgeUnavailable]:
 
 
 def _broke(error: BaseException) -> Errored:
-    name, text = type(error).__name__, _text_of(error)
-    return Errored(reason=f"{name}: {text}" if text else name, error_type=name)
-
-
-def _text_of(error: BaseException) -> str:
-    try:
-        return str(error)
-    except Exception:  # noqa: BLE001 - part of the same boundary: an exception whose own text raises
-        return "(its message could not be read)"
+    return Errored(reason=told(error), error_type=type(error).__name__)

@@ -10,6 +10,7 @@ from typing import Generic, TypeVar
 
 from otel_eval.evaluators.contract import EvaluationContext
 from otel_eval.evaluators.errors import EvaluatorDefinitionError
+from otel_eval.faults import told
 from otel_eval.interaction import Gap, GapKind, Interaction
 from otel_eval.judges.conversation import Conversation, holding
 from otel_eval.judges.errors import JudgeError, JudgeUnavailable
@@ -134,16 +135,12 @@ def majority(votes: int) -> int:
 def inconclusive_for(trouble: tuple[Exception, ...], votes: int) -> Inconclusive:
     """Why there are too few usable votes, in the words of the first trouble."""
     error = trouble[0]
-    name = type(error).__name__
     if isinstance(error, JudgeError):
         reason, cause = str(error), error.cause
     elif isinstance(error, TimeoutError):
         reason, cause = "the judge timed out", Cause.JUDGE_TIMEOUT
     else:
-        reason, cause = (
-            f"the judge raised {name}: {error}" if str(error) else f"the judge raised {name}",
-            Cause.JUDGE_ERROR,
-        )
+        reason, cause = f"the judge raised {told(error)}", Cause.JUDGE_ERROR
     if votes == 1:
         return Inconclusive(reason, cause)
     return Inconclusive(f"{votes - len(trouble)} of {votes} votes usable: {reason}", Cause.JUDGE_DISAGREES)

@@ -25,6 +25,7 @@ from otel_eval.experiment.results import (
     tally_attempts,
 )
 from otel_eval.experiment.wilson import lower_bound, results_needed
+from otel_eval.faults import told
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +69,7 @@ def decided(gate: Gate, attempts: Sequence[Attempt]) -> GateResult:
             return result
         broke = f"it returned {type(result).__name__}, not a GateResult"
     except Exception as error:  # noqa: BLE001 - a gate of the user's own
-        broke = f"{type(error).__name__}: {error}"
+        broke = told(error)
     return GateResult(gate=type(gate).__name__, passed=False, detail=f"the gate broke: {broke}", decided=False)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from otel_eval.aside import Aside
 from otel_eval.experiment.cases import EvalCase
+from otel_eval.faults import told
 from otel_eval.outcome import Errored
 
 _ABSENT = object()
@@ -61,5 +62,4 @@ async def _call(prepare: Callable[[EvalCase], Any], case: EvalCase) -> None:
 
 
 def _raised(error: BaseException) -> Errored:
-    name = type(error).__name__
-    return Errored(reason=f"{name}: {error}".rstrip(": "), error_type=name)
+    return Errored(reason=told(error), error_type=type(error).__name__)

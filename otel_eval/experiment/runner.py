@@ -22,6 +22,7 @@ from otel_eval.experiment.progress import Progress, reporting
 from otel_eval.experiment.results import SETUP, TARGET, TELEMETRY, Attempt, EvaluatorRef, Result
 from otel_eval.experiment.target import Answered, ask
 from otel_eval.experiment.telemetry import Source
+from otel_eval.faults import told
 from otel_eval.identity import evaluation_id
 from otel_eval.interaction import Interaction
 from otel_eval.outcome import Cause, Errored, Failed, Inconclusive, Outcome
@@ -196,8 +197,7 @@ class Run:
 def _stopped(answered: Answered, judged: Interaction | None, no_telemetry: Callable[[], str]) -> Result | None:
     """The experiment's own result where there is nothing for evaluators to judge: the agent failed, or left no trace."""
     if answered.failure is not None:
-        kind = type(answered.failure).__name__
-        return _own(TARGET, Failed(explanation=f"{kind}: {answered.failure}".rstrip(": ")))
+        return _own(TARGET, Failed(explanation=told(answered.failure)))
     if answered.unreadable is not None:
         return _own(SETUP, Errored(reason=answered.unreadable, error_type="unreadable_reply"))
     if judged is None:

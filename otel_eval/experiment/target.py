@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from otel_eval.aside import Aside
+from otel_eval.faults import told
 
 _THREADS = "agent-under-test"
 
@@ -65,7 +66,7 @@ def _read(returned: Any, reply: Callable[[Any], Any] | None) -> Answered:
         try:
             returned = reply(returned)
         except Exception as error:  # noqa: BLE001 - the experiment's own function, reported as its mistake
-            return Answered(unreadable=f"reply= raised {type(error).__name__}: {error}")
+            return Answered(unreadable=f"reply= raised {told(error)}")
     if returned is None or isinstance(returned, str):
         return Answered(reply=returned)
     kind = type(returned).__name__

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from otel_eval.clock import Clock, SystemClock
+from otel_eval.faults import text_of
 from otel_eval.identity import digest
 from otel_eval.instruments import NullRecorder, Recorder
 from otel_eval.interaction import Interaction
@@ -208,7 +209,7 @@ class Judges:
             self._count(client, answer)
             return answer
         except BaseException as error:
-            problem = str(error) or type(error).__name__
+            problem = text_of(error) or type(error).__name__
             raise
         finally:
             conversation.calls.append(self._record(client, request, answer, problem, started))

@@ -158,6 +158,19 @@ async def test_trouble_with_the_judge_is_inconclusive(answer: str | Exception, r
     assert outcome == Inconclusive(reason, cause)
 
 
+class Unprintable(Exception):
+    def __str__(self) -> str:
+        raise RuntimeError("no text")
+
+
+async def test_a_judge_whose_exception_cannot_say_what_it_is_is_inconclusive() -> None:
+    """It gave no verdict all the same; the class is told."""
+    outcome = await judged(ModelJudge(complete=fixed(Unprintable())).should_satisfy("c"))
+    assert outcome == Inconclusive(
+        "c: the judge raised Unprintable: (its message could not be read)", Cause.JUDGE_ERROR
+    )
+
+
 async def test_a_judge_that_returns_no_verdict_is_inconclusive() -> None:
     """Also a number or a dictionary."""
     outcome = await judged(Judge.of(lambda criterion, shown: 0.9).should_satisfy("c"))  # type: ignore[arg-type, return-value]

@@ -213,6 +213,24 @@ def test_whatever_an_agent_raises_is_its_failure(error):
         assert run(async_agent, telemetry=Shop().telemetry).attempts[0].status is Status.FAILED
 
 
+class Unprintable(Exception):
+    def __str__(self):
+        raise RuntimeError("no text")
+
+
+@pytest.mark.parametrize("where", ["agent", "prepare", "reply"])
+def test_an_exception_that_cannot_say_what_it_is_stops_no_batch(where):
+    """Its class is told, wherever it came from."""
+
+    def breaks(given):
+        raise Unprintable
+
+    functions = {"agent": lambda command: "yes", where: breaks}
+    report = Experiment(cases=[EvalCase("a", "b"), EvalCase("c", "d")], **functions).run()
+    told = [result.describe().partition(": ")[2] for result in report.results]
+    assert told == [("reply= raised " if where == "reply" else "") + "Unprintable: (its message could not be read)"] * 2
+
+
 def test_an_agent_that_takes_too_long_failed():
     """The timeout cancels an async agent and is told as such."""
     cancelled = threading.Event()

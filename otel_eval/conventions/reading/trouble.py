@@ -100,10 +100,11 @@ def failure_of(span: Span, *, exceptions_count: bool = False) -> Failure | None:
     told = span.status == "error" or (error_type is not None and span.status != "ok")
     if not told and not (exceptions_count and exception is not None):
         return None
-    if is_control_flow(span) or (exception is None and error_type is None and _is_of_the_trace(span)):
+    bare = exception is None and error_type is None
+    if is_control_flow(span) or (bare and (_is_of_the_trace(span) or _went_on(span))):
         return None
     message = text(span.attributes.get("error.message")) or (exception.message if exception else None)
-    message = message or _first_paragraph(text(span.status_message))
+    message = message or _first_paragraph(text(span.status_message)) or (_logged(span) if bare else None)
     kind = exception.type if exception and exception.type else error_type if error_type != "_OTHER" else None
     return Failure(type=_short_type(kind), message=message)
 
@@ -121,6 +122,28 @@ def _is_of_the_trace(span: Span) -> bool:
 def is_vercels(span: Span) -> bool:
     """Whether OpenInference's processor for the Vercel AI SDK wrote its attributes over the SDK's."""
     return span.scope.name in ("ai", "gen_ai") and "openinference.span.kind" in span.attributes
+
+
+_OUTCOMES = ("gen_ai.output.messages", "gen_ai.completion", "gen_ai.tool.call.result")
+
+
+def _went_on(span: Span) -> bool:
+    """Whether the status is that of a log line, and the span has an outcome for all that."""
+    return any(key in span.attributes for key in _OUTCOMES) and _logged(span) is not None
+
+
+def _logged(span: Span) -> str | None:
+    """The last log line of the level ERROR, where it may have given the span its status.
+
+    Any such line within a span makes its status ERROR, without words, in tracing-opentelemetry (Rust); with an error and no
+    message it is an exception as well. Source: tracing-opentelemetry 0.34.0 (``on_event``).
+    """
+    if span.status_message:
+        return None
+    lines = [
+        event for event in span.events if event.attributes.get("level") == "ERROR" and "target" in event.attributes
+    ]
+    return text(lines[-1].name) if lines else None
 
 
 def is_control_flow(span: Span) -> bool:

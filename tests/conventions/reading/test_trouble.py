@@ -1,0 +1,43 @@
+"""What says that a span failed, and what only looks like it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from otel_eval.conventions.registry import facts_of
+from otel_eval.signals import SpanEvent
+from otel_eval.testing.spans import span
+
+TOOL = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "find"}
+
+
+def line(name: str, level: str, **attributes: Any) -> SpanEvent:
+    """A log line within a span, as Rust's tracing-opentelemetry writes it."""
+    return SpanEvent(name=name, time_ns=1, attributes={"level": level, "target": "shop::tools", **attributes})
+
+
+def error(*events: SpanEvent, **fields: Any) -> str | None:
+    """The error of a tool's span whose status is ERROR."""
+    attributes = TOOL | fields.pop("attributes", {})
+    facts = facts_of(span("execute_tool find", attributes=attributes, events=events, **{"status": "error", **fields}))
+    assert facts is not None
+    return facts.error
+
+
+def test_a_log_line_makes_no_failure_of_a_span_that_has_an_outcome() -> None:
+    """Rust's layer gives the span its status, without words, for any line of that level."""
+    gone = {"gen_ai.tool.call.result": "Gone."}
+    assert error(line("cache is down", "ERROR"), attributes=gone) is None
+    assert error(line("cache is down", "ERROR")) == "cache is down"
+    assert error(line("cache is down", "WARN"), attributes=gone) is not None
+    assert error(line("cache is down", "ERROR"), attributes=gone, status_message="no such order") == "no such order"
+    assert error(line("cache is down", "ERROR"), attributes={**gone, "error.type": "timeout"}) == "timeout"
+
+
+@pytest.mark.parametrize("level", ["ERROR", "WARN"])
+def test_an_error_without_a_message_is_an_exception(level: str) -> None:
+    """So functions say that they failed which are traced with ``err``."""
+    failed = line("exception", level, **{"exception.message": "no such order"})
+    assert error(failed, attributes={"gen_ai.tool.call.result": "Gone."}) == "no such order"

@@ -18,11 +18,14 @@ from opentelemetry.sdk.metrics.export import MetricExporter, MetricReader, Perio
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.trace import NonRecordingSpan, SpanContext, TraceFlags, set_span_in_context
 
+from otel_eval.emit.attributes import encodable
 from otel_eval.instruments import BY_NAME, INSTRUMENTS, Instrument
 from otel_eval.loop_guard import SCOPE_NAME
 
 MAX_AGENTS = 200
 MAX_VALUES = 500
+LONGEST_VALUE = 200
+"""Characters of a label's value, the rest is cut: an agent's name is what telemetry says, be it a whole prompt."""
 MAX_SERIES = 20_000
 """Series of one instrument before the SDK folds the rest into one (its default of 2,000 is 50 agents with 10 evaluators)."""
 OTHER = "other"
@@ -122,6 +125,7 @@ class MeterRecorder:
         self._provider.shutdown()
 
     def _bounded(self, label: str, value: str) -> str:
+        value = encodable(value if len(value) <= LONGEST_VALUE else f"{value[: LONGEST_VALUE - 1]}…")
         bounded = self._bounds.of(label, value)
         if bounded != value:
             self._instruments[_OVERFLOWED].add(1, {"otel_eval.label": label}, _NOWHERE)

@@ -146,6 +146,21 @@ def test_agent_names_are_bounded():
     recorder.close()
 
 
+@pytest.mark.parametrize(
+    ("agent", "shown"),
+    [("You are a helpful agent. " * 200_000, ("You are a helpful agent. " * 8)[:199] + "…"), ("a\ud800", "a?")],
+    ids=["long", "not encodable"],
+)
+def test_a_labels_value_is_fit_to_be_sent(sink, caplog, agent, shown):
+    """Telemetry may say anything. An export with 5 MB of a name is refused each time, with all that is in it."""
+    recorder = recorder_to(sink.endpoint)
+    recorder.record("otel_eval.evaluations", 1, ONE | {"gen_ai.agent.name": agent})
+    recorder.close()
+    assert sink.latest("otel_eval.evaluations", gen_ai__agent__name=shown, otel_eval__outcome="passed").value == 1
+    assert sink.counted("otel_eval.labels.overflowed") == 0
+    assert caplog.text == ""
+
+
 def test_every_label_is_bounded():
     """Services, environments and models too: no label value can explode a Prometheus."""
     reader = InMemoryMetricReader()

@@ -13,7 +13,7 @@ transaction for all the writes that came meanwhile. Guarantees, whoever calls:
 from __future__ import annotations
 
 from otel_eval.ledger.asynchronous import AsyncLedger
-from otel_eval.ledger.errors import LedgerError, LedgerFormatError, LedgerNotFound, LedgerUnavailable
+from otel_eval.ledger.errors import LedgerError, LedgerFormatError, LedgerNotFound, LedgerRefused, LedgerUnavailable
 from otel_eval.ledger.ledger import Ledger
 from otel_eval.ledger.model import (
     Arrivals,
@@ -43,6 +43,7 @@ __all__ = [
     "LedgerError",
     "LedgerFormatError",
     "LedgerNotFound",
+    "LedgerRefused",
     "LedgerUnavailable",
     "OutboxEntry",
     "Place",

@@ -8,6 +8,10 @@ from typing import Any
 
 import orjson
 
+from otel_eval.identity import digest
+
+LONGEST_KEY = 500
+"""Characters, of up to four bytes each."""
 _MAX_INT64 = 2**63 - 1
 
 
@@ -30,6 +34,15 @@ def column(text: str | None) -> str | None:
     if text is None or (text.isascii() and "\0" not in text):
         return text
     return text.replace("\0", "?").encode("utf-8", "replace").decode()
+
+
+def key(text: str | None) -> str | None:
+    """The same for a column with an index, which PostgreSQL makes of 2,704 bytes at most: of a longer text the beginning
+    and a digest, so that it is still found."""
+    fit = column(text)
+    if text is None or fit is None or len(fit) <= LONGEST_KEY:
+        return fit
+    return f"{fit[:LONGEST_KEY]}…{digest(text)}"
 
 
 def time_column(time_ns: int | None) -> int | None:

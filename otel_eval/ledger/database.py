@@ -16,10 +16,10 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, OperationalError
+from sqlalchemy.exc import ArgumentError, DataError, DBAPIError, NoSuchModuleError, OperationalError
 from sqlalchemy.pool import StaticPool
 
-from otel_eval.ledger.errors import LedgerError, LedgerNotFound, LedgerUnavailable
+from otel_eval.ledger.errors import LedgerError, LedgerNotFound, LedgerRefused, LedgerUnavailable
 from otel_eval.ledger.format import migrate, renew_identity
 
 BUSY_TIMEOUT_S = 30
@@ -153,7 +153,11 @@ def _mapped() -> Iterator[None]:
     """SQLAlchemy's errors as ours: the driver's words, without the statement and its parameters (they hold content)."""
     try:
         yield
+    except DataError as error:
+        raise LedgerRefused(f"the ledger's database cannot hold it: {error.orig}") from error
     except OperationalError as error:
+        if (getattr(error.orig, "sqlstate", None) or "").startswith(_BEYOND_LIMITS):
+            raise LedgerRefused(f"the ledger's database cannot hold it: {error.orig}") from error
         raise LedgerUnavailable(f"the ledger's database did not take it: {error.orig}") from error
     except DBAPIError as error:
         if getattr(error.orig, "sqlite_errorcode", None) in _DAMAGED:
@@ -164,4 +168,6 @@ def _mapped() -> Iterator[None]:
         raise LedgerError(f"the ledger's database refused it: {error.orig}") from error
 
 
+# Source: PostgreSQL 15, appendix A: class 54, program limit exceeded; an operational error by its driver.
+_BEYOND_LIMITS = "54"
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)

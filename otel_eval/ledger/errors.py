@@ -3,6 +3,7 @@
 LedgerError
 ├── LedgerNotFound      there is no ledger at that URL, and none was to be made
 ├── LedgerFormatError   the file was written by a newer otel-eval
+├── LedgerRefused       the database can never hold it (too large): nothing of the call was stored
 └── LedgerUnavailable   the database did not take it (locked, full, gone): nothing of the call was stored
 """
 
@@ -19,6 +20,10 @@ class LedgerNotFound(LedgerError):
 
 class LedgerFormatError(LedgerError):
     """The ledger's format is newer than this otel-eval understands; nothing was changed."""
+
+
+class LedgerRefused(LedgerError, ValueError):
+    """The database cannot hold what it was given: nothing of the call was stored, and trying again is in vain."""
 
 
 class LedgerUnavailable(LedgerError):

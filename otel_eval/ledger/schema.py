@@ -7,9 +7,35 @@ format 2 have none. Change a table: raise ``FORMAT`` in ``format.py`` and add th
 
 from __future__ import annotations
 
-from sqlalchemy import BigInteger, Boolean, Column, Float, Index, Integer, MetaData, String, Table, Text
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Dialect,
+    Float,
+    Index,
+    Integer,
+    MetaData,
+    String,
+    Table,
+    Text,
+    TypeDecorator,
+)
+
+from otel_eval.ledger import body
 
 metadata = MetaData()
+
+
+class Key(TypeDecorator[str]):
+    """Text of any length that is looked up through an index: stored and compared as :func:`body.key` has it."""
+
+    impl = String
+    cache_ok = True
+
+    def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
+        return body.key(value)
+
 
 # SQLite gives rowids only to INTEGER, PostgreSQL wants 64 bits.
 _Sequence = BigInteger().with_variant(Integer(), "sqlite")
@@ -23,8 +49,8 @@ interactions = Table(
     Column("trace_id", String, nullable=False),
     Column("parent_id", String),
     Column("agent", String),
-    Column("session", String),
-    Column("user_id", String),
+    Column("session", Key),
+    Column("user_id", Key),
     Column("service", String),
     Column("environment", String),
     Column("failed", Boolean, nullable=False),
@@ -56,7 +82,7 @@ records = Table(
     Column("evaluator_version", String, nullable=False),
     Column("check", String, nullable=False),
     Column("agent", String),
-    Column("session", String),
+    Column("session", Key),
     Column("service", String),
     Column("environment", String),
     Column("revision", Integer, nullable=False),

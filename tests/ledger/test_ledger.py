@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import secrets
+
 import pytest
 
 from otel_eval.interaction import Failure, ModelCall
@@ -57,6 +59,26 @@ def test_a_revision_is_a_new_digest(ledger):
     ledger.commit(Batch(interactions=(stored(one, 1, "d1"),)))
     assert ledger.next_revisions({one.id: "d1", "other": "x"}) == {one.id: (1, False), "other": (1, True)}
     assert ledger.next_revision(one.id, "d2") == (2, True)
+
+
+def finds_long_keys(ledger):
+    """Stores sessions and users that are long, and alike at their beginning, and looks them up, each by its own."""
+    endless = [secrets.token_hex(5_000) + last for last in ("a", "b", "\ud800", "\0")]
+    found = [interaction(session=text, user_id=text[1:]) for text in endless]
+    records = tuple(evaluation_record(one) for one in found)
+    ledger.commit(Batch(interactions=tuple(map(stored, found)), records=records))
+    for one, record in zip(found, records, strict=True):
+        assert list(ledger.interactions(session=one.session)) == [one]
+        assert list(ledger.interactions(user_id=one.user_id)) == [one]
+        assert list(ledger.records(session=one.session)) == [record]
+    assert ledger.delete(session=found[0].session).interactions == 1
+    assert ledger.delete(user=found[3].user_id).evaluations == 1
+    assert {one.id for one in ledger.interactions()} == {one.id for one in found[1:3]}
+
+
+def test_sessions_and_users_of_any_length_are_found(ledger):
+    """By a text that is as long, and as odd."""
+    finds_long_keys(ledger)
 
 
 def test_an_id_once_stored_stays_as_an_alias(ledger):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import secrets
 import shutil
 import socket
 import subprocess
@@ -25,6 +26,7 @@ from otel_eval.ledger import (
     Change,
     Ledger,
     LedgerFormatError,
+    LedgerRefused,
     LedgerUnavailable,
     StoredInteraction,
     WaitingEvaluation,
@@ -34,6 +36,7 @@ from otel_eval.outcome import Failed
 from otel_eval.testing.interactions import interaction
 from otel_eval.testing.records import evaluation_record
 from tests.ledger.test_forgotten import race
+from tests.ledger.test_ledger import finds_long_keys
 from tests.ledger.test_ledger_follow import back_to_format_1, follow
 
 pytest.importorskip("psycopg", reason="needs psycopg: pip install 'otel-eval[postgres]'")
@@ -121,6 +124,21 @@ def test_the_interactions_of_a_trace_are_found_however_texts_are_sorted(sorted_b
     ledger, found = sorted_by_language, [interaction(trace_id="ab" * 16) for _ in range(3)]
     ledger.commit(Batch(interactions=tuple(map(stored, (*found, interaction())))))
     assert ledger.told_of(["ab" * 16, "f" * 32]) == {"ab" * 16: {one.id: "d1" for one in found}}
+
+
+def test_sessions_and_users_of_any_length_are_stored_and_found(ledger):
+    """An entry of an index has a limit here, above which nothing of a batch was stored, and so nothing ever again."""
+    finds_long_keys(ledger)
+
+
+def test_data_that_no_row_can_hold_is_refused_for_good(ledger):
+    """It is not that the database cannot be reached: trying again would hold up all that comes behind it."""
+    endless = WaitingEvaluation(
+        evaluation_id=secrets.token_hex(10_000), interaction_id="i", evaluator="e", evaluator_version="1", check="c",
+        enqueued_ns=0,
+    )  # fmt: skip
+    with pytest.raises(LedgerRefused, match="index row"):
+        ledger.commit(Batch(waiting=(endless,)))
 
 
 def test_revisions_aliases_and_the_current_record(ledger):

@@ -45,9 +45,11 @@ _GRPC_ANSWERS = {
 _HTTP_ANSWERS = {
     400: Answer.REFUSED,
     413: Answer.REFUSED,
+    415: Answer.REFUSED,
     422: Answer.REFUSED,
     404: Answer.UNKNOWN_SIGNAL,
     405: Answer.UNKNOWN_SIGNAL,
+    501: Answer.UNKNOWN_SIGNAL,
 }
 
 

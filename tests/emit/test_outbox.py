@@ -17,7 +17,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
 )
 from opentelemetry.sdk.resources import Resource
 
-from otel_eval.emit.answers import Answer, answer_of_grpc
+from otel_eval.emit.answers import Answer, answer_of_grpc, answer_of_http
 from otel_eval.emit.exporters import signal_exporter
 from otel_eval.emit.outbox import Backoff, Outbox
 from otel_eval.emit.settings import ExporterSettings, targets
@@ -311,6 +311,28 @@ async def test_what_an_answer_means(sink, guard, code, answer):
         traces.shutdown()
     assert exported.answer is answer
     assert "refused by the test" in exported.message
+
+
+STATUSES = [
+    (200, Answer.TAKEN),
+    (202, Answer.TAKEN),
+    (301, Answer.UNAVAILABLE),
+    (400, Answer.REFUSED),
+    (401, Answer.UNAVAILABLE),
+    (404, Answer.UNKNOWN_SIGNAL),
+    (413, Answer.REFUSED),
+    (415, Answer.REFUSED),  # JSON that is forwarded to an endpoint for protobuf alone
+    (429, Answer.UNAVAILABLE),
+    (500, Answer.UNAVAILABLE),
+    (501, Answer.UNKNOWN_SIGNAL),
+    (503, Answer.UNAVAILABLE),
+]
+
+
+@pytest.mark.parametrize(("status", "answer"), STATUSES)
+def test_what_a_status_means(status, answer):
+    """What will never be taken must not hold up what comes behind it; what an operator can mend, or passes, waits."""
+    assert answer_of_http(status) is answer
 
 
 SAID = [

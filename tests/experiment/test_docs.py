@@ -33,6 +33,7 @@ def commands(block: str) -> list[tuple[str, list[str]]]:
     return found
 
 
+@pytest.mark.timeout(300)  # a process for each block
 @pytest.mark.parametrize("page", PAGES)
 def test_every_block_runs_and_prints_what_the_page_says(tmp_path, page):
     """Blocks with a title are files, console blocks are commands; there are no others."""

@@ -4,7 +4,7 @@ From the value to the span::
 
     values, literals, reprs, langchain_reprs   what one attribute holds: JSON, a Python repr, a flattened list, a placeholder
     parts, messages, llama_messages            a message of any shape, and what it is made of
-    payloads, answers, streaming               what a function took and returned, what a model's client did
+    payloads, structured, answers, streaming   what a function took and returned, what a model's client did
     content                                    taking content out of attributes, and noting what is hidden, dropped or cut
     trouble                                    what failed, and what only looks like it
     observed                                   tracers that record functions whole

@@ -100,6 +100,22 @@ def test_the_same_span_again_is_no_activity() -> None:
     assert clock.until(SETTLE) == [id_of(agent)]
 
 
+def test_an_agent_without_a_span_waits_for_the_one_whose_tool_it_is() -> None:
+    """Its model calls come long before, and name it; it is never told as one that nobody called."""
+    clock, agent = Clocked(), agent_span(agent="shop")
+    tool = tool_span("refunds", {"id": 81}, "Gone.", parent=agent)
+    asked, answer = [message("user", "Refund 81")], [message("assistant", "Gone.")]
+    inner = model_span(parent=tool, messages=asked, output=answer, attributes={"gen_ai.agent.name": "refunds"})
+    clock.add(inner)
+    assert clock.until(60) == []
+    clock.add(tool)
+    assert clock.until(120) == []
+    clock.add(*run(agent))
+    assert sorted(clock.until(120 + SETTLE)) == sorted([id_of(agent), id_of(tool)])
+    outer, nested = assemble([inner, tool, *run(agent)])
+    assert (outer.agent, nested.agent, nested.parent_id) == ("shop", "refunds", outer.id)
+
+
 def test_several_processes_get_their_export_delay() -> None:
     """A tool server's span may still be in its SDK's batch for 5 s."""
     clock, agent = Clocked(), agent_span()

@@ -283,19 +283,20 @@ def _said(facts: Sequence[Facts]) -> str | None:
 
 
 def _failure(evidence: Evidence) -> Failure | None:
-    """The frame's own; else a merged agent's; else that of the last model call, where nothing came after it."""
+    """The frame's own, in the last model call's words if it has none; else a merged agent's; else that call's, as the last."""
     facts = evidence.frame_facts()
     if any(f.control_flow for f in facts):
         return None
     own = next((f.failure for f in facts if f.failure is not None), None)
+    calls = sorted(evidence.calls, key=lambda call: (call.node.ended_ns, call.node.order))
     if own is not None:
-        return own
+        wordless = own.message is None and own.type is None
+        return (calls[-1].facts.failure if calls and wordless else None) or own
     if evidence.later:
         last = evidence.later[-1]
         return _failure(last) if _said(evidence.frame_facts()) is None else None
     if any(f.fatal_tools for f in facts) and (error := _last_error(evidence)) is not None:
         return Failure(message=error)
-    calls = sorted(evidence.calls, key=lambda call: (call.node.ended_ns, call.node.order))
     if not calls or calls[-1].facts.failure is None or calls[-1].facts.control_flow:
         return None
     said, failure = _said(evidence.frame_facts()), calls[-1].facts.failure

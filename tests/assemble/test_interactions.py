@@ -317,6 +317,18 @@ def test_a_failed_model_call_fails_the_run_unless_it_was_tried_again() -> None:
     assert (found.failure, found.reply, len(found.model_calls)) == (None, "ok", 2)
 
 
+def test_a_failure_without_words_has_those_of_the_last_model_call() -> None:
+    """A status alone is all that some programs give an agent's span."""
+    agent = agent_span(reply=None, status="error")
+    (found,) = assemble((agent, model_span(parent=agent, failure="overloaded")))
+    assert found.failure is not None
+    assert found.failure.message == "overloaded"
+    told = agent_span(reply=None, failure="too many rounds")
+    (found,) = assemble((told, model_span(parent=told, failure="overloaded")))
+    assert found.failure is not None
+    assert found.failure.message == "too many rounds"
+
+
 def test_an_interrupt_is_no_failure() -> None:
     """Frameworks steer with exceptions: a LangGraph interrupt waits for a human."""
     root = agent_span(reply=None, status="error", attributes={"error.type": "langgraph.errors.GraphInterrupt"})

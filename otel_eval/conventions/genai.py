@@ -18,7 +18,7 @@ from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind, fill
 from otel_eval.conventions.reading.content import Content, usage_of
 from otel_eval.conventions.reading.messages import calls_in, read_messages, results_in
 from otel_eval.conventions.reading.payloads import is_command, tool_outcome
-from otel_eval.conventions.reading.trouble import error_in_result, failure_of, is_control_flow, tool_error_of
+from otel_eval.conventions.reading.trouble import error_in_result, failure_of, is_bare, is_control_flow, tool_error_of
 from otel_eval.conventions.reading.values import decode_leniently, first_text, is_object, text
 from otel_eval.interaction import Failure, Message
 from otel_eval.signals import Span
@@ -296,8 +296,8 @@ def _tool(span: Span, content: Content) -> dict[str, Any]:
     if is_command(result):
         outcome = tool_outcome(result)
         result, error = outcome.result, error or outcome.error
-    if error is None and result is not MISSING:
-        error = error_in_result(result)
+    if result is not MISSING and (error is None or is_bare(error)):
+        error = error_in_result(result) or error
     if error is None and attributes.get("gen_ai.tool.status") == "error":
         error = str(result) if result is not MISSING else span.status_message or "gen_ai.tool.status is error"
     return {

@@ -37,7 +37,7 @@ from otel_eval.conventions.reading.content import Content, usage_of
 from otel_eval.conventions.reading.languages import is_go
 from otel_eval.conventions.reading.messages import calls_in, read_messages
 from otel_eval.conventions.reading.streaming import whole
-from otel_eval.conventions.reading.trouble import error_in_result, failure_of, tool_error_of
+from otel_eval.conventions.reading.trouble import error_in_result, failure_of, is_bare, tool_error_of
 from otel_eval.conventions.reading.values import Undecodable, decode, first_number, first_text, is_object, plain, text
 from otel_eval.frozen import changed
 from otel_eval.interaction import Failure, GapKind, JsonValue, Message, TextPart, Usage
@@ -206,8 +206,12 @@ def _tool(span: Span) -> Facts:
     name = text(attributes.get("gen_ai.tool.name")) or span.name.removeprefix("execute_tool ") or None
     arguments, result = _given(content)
     error = tool_error_of(span)
-    if error is None and result is not MISSING:
-        error = _UNWRITTEN if result == {"error": {}} else error_in_result(result)
+    if error is None and result == {"error": {}}:
+        error = _UNWRITTEN
+    elif result is not MISSING and (error is None or is_bare(error)):
+        error = error_in_result(result) or error
+    elif error is not None and is_bare(error) and "gen_ai.tool.call.result" in span.attributes:
+        error = None  # GenAI's convention reads both
     if name == ANSWER and error is None:
         reply = attributes.get("gcp.vertex.agent.tool_call_args", attributes.get("gen_ai.tool.call.arguments"))
         return Facts(

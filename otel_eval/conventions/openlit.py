@@ -171,6 +171,8 @@ def _is_node(span: Span) -> bool:
     LangChain every chain with ``agent`` in its name is one; of those, what chooses the next node gives back its name.
     """
     name = (text(span.attributes.get("gen_ai.agent.name")) or "").lower()
+    if not name and span.scope.name == "openlit.instrumentation.crewai":
+        return "gen_ai.operation.name" in span.attributes  # a method of a flow, of the executor's, too
     if name in _CALLS or name.endswith(_HOOKS):
         return "langgraph" in span.scope.name or "langchain" in span.scope.name
     if span.scope.name in (_GRAPH, "@openlit/instrumentation-langgraph"):

@@ -356,3 +356,24 @@ def test_an_agent_of_agents_was_asked_what_they_were_asked(second: str, asked: s
         told += [inner, adk("call_llm", parent=inner, llm_request=request, llm_response=response)]
     outer = assemble(told)[0]
     assert (outer.agent, outer.asked) == ("press", asked)
+
+
+def test_the_words_of_an_error_are_in_the_result() -> None:
+    """ADK's own type of it, ``TOOL_ERROR``, is the status' message, too."""
+    attributes = {
+        "gen_ai.operation.name": "execute_tool",
+        "gen_ai.tool.name": "find_order",
+        "error.type": "TOOL_ERROR",
+        "gen_ai.tool.call.result": '{"error": "no such order o_404"}',
+    }
+    found = facts_of(
+        span(
+            "execute_tool find_order",
+            attributes=attributes,
+            status="error",
+            status_message="TOOL_ERROR",
+            scope=Scope("gcp.vertex.agent"),
+        )
+    )
+    assert found is not None
+    assert found.error == "no such order o_404"

@@ -365,3 +365,24 @@ def test_what_raised_is_known_by_its_name() -> None:
     agent = span("invoke_agent helper", parent=crew, attributes={"error.type": "RuntimeError"}, status="error")
     (found,) = assemble([crew, agent])
     assert (found.agent, found.failure is not None) == ("helper", True)
+
+
+def test_a_method_of_a_flow_is_no_agent() -> None:
+    """CrewAI: an agent has its role for a name."""
+    scope = Scope("openlit.instrumentation.crewai")
+    flow = span("invoke_workflow F", attributes={"gen_ai.operation.name": "invoke_workflow"}, scope=scope)
+    method = span("invoke_agent one", parent=flow, attributes={"gen_ai.operation.name": "invoke_agent"})
+    asked = json.dumps([{"role": "user", "parts": [{"type": "text", "content": "Hello?"}]}])
+    said = json.dumps([{"role": "assistant", "parts": [{"type": "text", "content": "Hi."}]}])
+    agent = span(
+        "invoke_agent helper",
+        parent=flow,
+        attributes={
+            "gen_ai.operation.name": "invoke_agent",
+            "gen_ai.agent.name": "helper",
+            "gen_ai.input.messages": asked,
+            "gen_ai.output.messages": said,
+        },
+    )
+    (found,) = assemble([flow, method, agent])
+    assert (found.agent, found.asked, found.reply) == ("helper", "Hello?", "Hi.")

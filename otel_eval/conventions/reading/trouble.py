@@ -170,6 +170,12 @@ def tool_error_of(span: Span) -> str | None:
     return str(failure)
 
 
+def is_bare(error: str) -> bool:
+    """Whether it is a type alone, once or twice, so that the result may have the words (Google ADK's ``TOOL_ERROR``)."""
+    kind, _, message = error.partition(": ")
+    return message in ("", kind) and " " not in kind
+
+
 def error_in_result(result: Any, *, loop: bool = False) -> str | None:
     """The error that a tool's result is, where it is one: an error object or exactly a framework's error sentence.
 

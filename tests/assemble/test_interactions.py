@@ -94,8 +94,9 @@ def test_turns_in_one_frame_are_of_its_session() -> None:
         "chat",
         attributes={"gen_ai.operation.name": "invoke_workflow", "gen_ai.conversation.id": "s-1", "user.id": "u-1"},
     )
-    turns = [agent_span(asked=asked, reply="Done.", parent=frame, session=None) for asked in ("First", "Second")]
-    found = assemble([frame, *turns])
+    first = agent_span(asked="First", reply="Done.", parent=frame, session=None)
+    second = agent_span(asked="Second", reply="Done.", parent=frame, session=None, started_ns=later(frame, 9))
+    found = assemble([frame, first, second])
     assert [(each.asked, each.session, each.user_id) for each in found] == [
         ("First", "s-1", "u-1"),
         ("Second", "s-1", "u-1"),

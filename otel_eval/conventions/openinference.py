@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from otel_eval.conventions import genai, google_adk, openinference_langchain4j
+from otel_eval.conventions import genai, google_adk, openinference_langchain4j, openinference_openai_js
 from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind, Missing
 from otel_eval.conventions.reading.answers import answer_id, answer_messages
 from otel_eval.conventions.reading.content import Content, usage_of
@@ -183,7 +183,7 @@ def _model(span: Span, content: Content) -> Facts:
         kind=Kind.MODEL,
         agent=text(attributes.get("agent.name")),
         input=_own(attributes, inputs),
-        output=outputs,
+        output=openinference_openai_js.apart(span, outputs),
         system=_instructions(attributes, request),
         model=first_text(attributes, ("llm.response.model_name", "llm.model_name", "llm.request.model_name")),
         response_id=answer_id(answer),

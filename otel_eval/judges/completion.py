@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import inspect
+import math
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias, cast
@@ -85,6 +86,22 @@ def as_complete(function: CompletionFunction) -> Complete:
     return _Plain(cast("Callable[[str, str], Any]", function))
 
 
+def checked_answer(answer: Any) -> ModelAnswer:
+    """What a function of the user's gave, if records and counters can take it. Raises JudgeConfigError that says what not."""
+    if not isinstance(answer, ModelAnswer) or not isinstance(answer.text, str):
+        given = answer.text if isinstance(answer, ModelAnswer) else answer
+        raise JudgeConfigError(f"the completion function returned {type(given).__name__}, not text")
+    kinds: dict[str, tuple[type, ...]] = {"model": (str,), "response_id": (str,), "cost_usd": (int, float)}
+    kinds |= {"input_tokens": (int,), "output_tokens": (int,)}
+    for name, allowed in kinds.items():
+        value = getattr(answer, name)
+        if value is None or (type(value) is str and str in allowed):
+            continue
+        if type(value) not in allowed or not 0 <= value < math.inf:
+            raise JudgeConfigError(f"the completion function told {name} {value!r}, which cannot be")
+    return answer
+
+
 @dataclass(frozen=True, slots=True)
 class _Plain:
     function: Callable[[str, str], Any]
@@ -97,11 +114,7 @@ class _Plain:
         answer: Any = await aside.call(lambda: self.function(request.system, request.user))
         if inspect.isawaitable(answer):
             answer = await answer
-        if isinstance(answer, ModelAnswer):
-            return answer
-        if not isinstance(answer, str):
-            raise JudgeConfigError(f"the completion function returned {type(answer).__name__}, not text")
-        return ModelAnswer(text=answer)
+        return ModelAnswer(text=answer) if isinstance(answer, str) else checked_answer(answer)
 
 
 def _positional_parameters(function: object) -> int:

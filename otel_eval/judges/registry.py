@@ -17,7 +17,14 @@ from otel_eval.instruments import NullRecorder, Recorder
 from otel_eval.interaction import Interaction
 from otel_eval.judges.budget import BudgetStore, MemoryBudget
 from otel_eval.judges.client import Client, model_client
-from otel_eval.judges.completion import CompletionFunction, ModelAnswer, ModelRequest, as_complete, given_completion
+from otel_eval.judges.completion import (
+    CompletionFunction,
+    ModelAnswer,
+    ModelRequest,
+    as_complete,
+    checked_answer,
+    given_completion,
+)
 from otel_eval.judges.conversation import Conversation
 from otel_eval.judges.errors import JudgeConfigError, JudgeError, JudgeUnavailable, UnusableAnswer
 from otel_eval.judges.evidence import MAX_INPUT_CHARS, Preparing
@@ -304,10 +311,10 @@ _UNCONFIGURED = LoopJudges(Judges)
 
 
 async def _in_time(client: Client, request: ModelRequest, conversation: Conversation) -> ModelAnswer:
-    """A function of the user's has no limits of its own, as a model has."""
+    """A function of the user's has no limits of its own, as a model has, and may give anything."""
     if client.limits is not None:
         return await client.complete(request)
-    return await conversation.in_time(client.complete(request), "the completion function")
+    return checked_answer(await conversation.in_time(client.complete(request), "the completion function"))
 
 
 def _refuse_unpriced(entry: str, settings: JudgeModelSettings) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import threading
+from typing import Any
 
 import pytest
 
@@ -11,7 +13,17 @@ from otel_eval.evaluators.contract import EvaluationContext, run
 from otel_eval.evaluators.criterion import JudgeEvaluator, score_texts, should_satisfy, should_score_at_least
 from otel_eval.evaluators.errors import EvaluatorDefinitionError
 from otel_eval.interaction import Failure, Gap, GapKind, Interaction
-from otel_eval.judges import BudgetSpent, Judge, Judges, JudgeTimeout, JudgeUnavailable, ModelJudge, completing
+from otel_eval.judges import (
+    BudgetSpent,
+    Judge,
+    Judges,
+    JudgeTimeout,
+    JudgeUnavailable,
+    ModelAnswer,
+    ModelJudge,
+    ModelRequest,
+    completing,
+)
 from otel_eval.outcome import Cause, Failed, Inconclusive, Outcome, Passed, Verdict, describe
 from otel_eval.testing.interactions import interaction, tool_call
 from otel_eval.testing.models import fixed, scripted, verdict
@@ -169,6 +181,30 @@ async def test_a_judge_whose_exception_cannot_say_what_it_is_is_inconclusive() -
     assert outcome == Inconclusive(
         "c: the judge raised Unprintable: (its message could not be read)", Cause.JUDGE_ERROR
     )
+
+
+ODD_ANSWERS = [
+    ({"text": 12}, "returned int, not text"),
+    ({"input_tokens": "12"}, "told input_tokens '12', which cannot be"),
+    ({"output_tokens": -1}, "told output_tokens -1, which cannot be"),
+    ({"cost_usd": "0.1"}, "told cost_usd '0.1', which cannot be"),
+    ({"cost_usd": math.nan}, "told cost_usd nan, which cannot be"),
+    ({"model": 3}, "told model 3, which cannot be"),
+]
+
+
+@pytest.mark.parametrize(("odd", "told"), ODD_ANSWERS, ids=[told for _, told in ODD_ANSWERS])
+async def test_an_answer_that_no_record_can_hold_is_none(odd: dict[str, Any], told: str) -> None:
+    """Nothing of it is kept: counters, records and what is exported have to take it."""
+
+    async def complete(request: ModelRequest) -> ModelAnswer:
+        return ModelAnswer(**{"text": verdict(1.0), **odd})
+
+    asked = context()
+    outcome = await run(ModelJudge(complete=complete).should_satisfy("c"), ASKED, asked)
+    assert outcome == Inconclusive(f"c: the completion function {told}", outcome.cause)  # type: ignore[union-attr]
+    (call,) = asked.judge_calls
+    assert (call.answer, call.answered_model, call.input_tokens, call.cost_usd) == (None, None, None, None)
 
 
 async def test_a_judge_that_returns_no_verdict_is_inconclusive() -> None:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from otel_eval.assemble.calls import Call, last_of
 from otel_eval.assemble.nodes import Node
 from otel_eval.assemble.tools import canonical
-from otel_eval.assemble.transcript import final_text
+from otel_eval.assemble.transcript import answer_in
 from otel_eval.assemble.tree import Tree
 from otel_eval.conventions.reading.messages import asks, call_ids_in, calls_in, results_in
 from otel_eval.identity import digest
@@ -81,7 +81,7 @@ def _common_path(calls: Sequence[Call], trees: dict[str, Tree]) -> tuple[str, ..
 
 def _chains(calls: Sequence[Call], trees: dict[str, Tree]) -> list[list[Call]]:
     shown = {call_id for call in calls for message in call.input for call_id in call_ids_in(message)}
-    told = [call for call in calls if _tells(call, shown)]
+    told = [call for call in calls if _tells(call, shown) and not _lost(call, shown)]
     parents = _continuations(told)
     chain_of: dict[tuple[str, str], list[Call]] = {}
     chains: list[list[Call]] = []
@@ -93,6 +93,7 @@ def _chains(calls: Sequence[Call], trees: dict[str, Tree]) -> list[list[Call]]:
         chain.append(call)
         chain_of[call.node.key] = chain
     _place_untold([call for call in calls if not _tells(call, shown)], chains, trees)
+    _place_lost([call for call in calls if _tells(call, shown) and _lost(call, shown)], chains, trees)
     for chain in chains:
         chain.sort(key=lambda call: call.node.order)
     return sorted(chains, key=lambda chain: chain[0].node.order)
@@ -104,6 +105,11 @@ def _tells(call: Call, shown: set[str]) -> bool:
     Some instrumentations write which tools were asked for even where content is off.
     """
     return bool(call.input) or any(message.text or call_ids_in(message) & shown for message in call.output)
+
+
+def _lost(call: Call, shown: set[str]) -> bool:
+    """Whether what went in is not there, hidden or cut, so that no history leads to the call, and none from it."""
+    return not call.input and not any(call_ids_in(message) & shown for message in call.output)
 
 
 def _continuations(calls: Sequence[Call]) -> dict[tuple[str, str], Call]:
@@ -163,7 +169,7 @@ def _continues(before: Call, rest: Sequence[Message]) -> bool:
         return sorted((part.name, canonical(part.arguments)) for part in said) == sorted(
             (part.name, canonical(part.arguments)) for part in shown
         ) or bool({part.call_id for part in said if part.call_id} & {part.call_id for part in shown if part.call_id})
-    return (final_text(before.output) or "").strip() == (rest[0].text or "").strip()
+    return (answer_in(before.output) or "").strip() == (rest[0].text or "").strip()
 
 
 def _without_empty(messages: Sequence[Message]) -> Sequence[Message]:
@@ -245,15 +251,34 @@ def _place_untold(calls: Iterable[Call], chains: list[list[Call]], trees: dict[s
             chains.append(list(untold))
 
 
+def _place_lost(calls: Iterable[Call], chains: list[list[Call]], trees: dict[str, Tree]) -> None:
+    """Calls whose input is lost go on with the only chain below the same span that waits for what its tools gave."""
+    for call in sorted(calls, key=lambda call: call.node.order):
+        path = trees[call.node.trace_id].path_ids(call.node)
+        waiting = [
+            chain
+            for chain in chains
+            if path
+            and (last := max(chain, key=lambda call: call.node.order)).node.trace_id == call.node.trace_id
+            and last.node.ended_ns <= call.node.started_ns
+            and any(calls_in(message) for message in last.output)
+            and path[-1] in trees[call.node.trace_id].path_ids(last.node)
+        ]
+        if len(waiting) == 1:
+            waiting[0].append(call)
+        else:
+            chains.append([call])
+
+
 def _running(chains: Sequence[list[Call]], untold: Sequence[Call]) -> list[Call] | None:
     """The chain that was waiting for an answer when the calls began."""
     start = min(call.node.started_ns for call in untold)
     before = [chain for chain in chains if chain[0].node.started_ns <= start]
-    waiting = [chain for chain in before if final_text(max(chain, key=lambda c: c.node.ended_ns).output) is None]
+    waiting = [chain for chain in before if max(chain, key=lambda c: c.node.ended_ns).answer is None]
     return waiting[0] if len(waiting) == 1 else None
 
 
 def is_answered(loop: Loop) -> bool:
     """Whether the last call gave a text and asked for no tool, or failed: nothing more is to come."""
     last = last_of(loop.calls)
-    return last.facts.failure is not None or final_text(last.output) is not None
+    return last.facts.failure is not None or last.answer is not None

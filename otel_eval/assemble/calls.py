@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from otel_eval.assemble.nodes import Node
+from otel_eval.assemble.transcript import answer_in
 from otel_eval.assemble.tree import Tree
 from otel_eval.conventions.facts import Facts, Kind, fill
 from otel_eval.conventions.reading.messages import calls_in, results_in
+from otel_eval.conventions.reading.parts import is_hidden
 from otel_eval.frozen import frozen
 from otel_eval.interaction import Message, ModelCall, TextPart, Usage
 
@@ -30,6 +32,17 @@ class Call:
         """The messages that came out."""
         return self.facts.output or ()
 
+    @property
+    def answer(self) -> str | None:
+        """What the model said to end with, the placeholder where that is hidden; None where it asked for tools, or said nothing.
+
+        That it asked for tools is also known from its finish reason, where the request itself was not captured.
+        """
+        reasons = self.facts.finish_reasons
+        if reasons and all(reason.lower().replace("-", "_") in _ASKS_FOR_TOOLS for reason in reasons):
+            return None
+        return answer_in(self.output)
+
     def model_call(self) -> ModelCall:
         """As the domain has it."""
         return ModelCall(
@@ -42,6 +55,10 @@ class Call:
             started_ns=self.node.started_ns or None,
             ended_ns=self.node.ended_ns or None,
         )
+
+
+_ASKS_FOR_TOOLS = frozenset({"tool_calls", "tool_call", "tool_use", "toolcalls", "tooluse", "function_call"})
+"""The reasons to finish of OpenAI, OTel GenAI, Anthropic and Bedrock, and the Vercel AI SDK."""
 
 
 def calls_of(nodes: Iterable[Node], tree_of: dict[str, Tree]) -> list[Call]:
@@ -157,7 +174,7 @@ def _merged(group: list[Node]) -> Call:
 def _says_something(facts: Facts | None) -> bool:
     """Whether what went in is more than a skeleton: with content off, some write messages without anything in them."""
     parts = [part for message in (facts.input if facts else None) or () for part in message.parts]
-    return any(isinstance(part, TextPart) for part in parts)
+    return any(isinstance(part, TextPart) and not is_hidden(part) for part in parts)
 
 
 def usage_of_calls(calls: Iterable[Call]) -> Usage:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from otel_eval.conventions.facts import TOOL_CALLS, Facts, Mark
 from otel_eval.conventions.reading.cutting import LIMIT_SETTING, is_cut
+from otel_eval.conventions.reading.parts import is_hidden
 from otel_eval.frozen import changed
-from otel_eval.interaction import Gap, GapKind, Interaction, TextPart, Usage
+from otel_eval.interaction import Gap, GapKind, Interaction, Part, TextPart, Usage
 
 if TYPE_CHECKING:
     from otel_eval.assemble.interactions import Evidence
@@ -64,6 +65,8 @@ def _gaps(interaction: Interaction, evidence: Evidence) -> Iterator[Gap]:
         for mark in f.marks
     ):
         yield Gap(field="tool_calls", kind=GapKind.DROPPED if _dropped(conversation) else GapKind.TRUNCATED)
+    elif not evidence.frames and evidence.calls and not evidence.calls[0].input:
+        yield _gap("tool_calls", conversation, absent, setting)  # what came before may have asked for some
     if not interaction.model_calls:
         yield Gap(field="model_calls", kind=absent)
     if interaction.usage == Usage():
@@ -79,6 +82,8 @@ def _gaps(interaction: Interaction, evidence: Evidence) -> Iterator[Gap]:
         isinstance(part, TextPart) and is_cut(part.text, tails) for said in interaction.history for part in said.parts
     ):
         yield Gap(field="history", kind=GapKind.TRUNCATED, setting=LIMIT_SETTING)
+    elif any(is_hidden(part) for said in interaction.history for part in said.parts):
+        yield Gap(field="history", kind=GapKind.REDACTED, setting=setting)
     for field, value in (("session", interaction.session), ("agent", interaction.agent)):
         if value is None:
             yield Gap(field=field, kind=GapKind.DROPPED if _dropped(conversation) else absent)
@@ -91,12 +96,22 @@ def _gap(field: str, conversation: list[Facts], absent: GapKind, setting: str | 
         for mark in facts.marks
         if mark.field in _MARKED.get(field, ("input", "output"))
     }
+    if any(map(is_hidden, _parts(conversation, field))):
+        kinds.add(GapKind.REDACTED)
     for kind in (GapKind.REDACTED, GapKind.TRUNCATED):
         if kind in kinds:
             return Gap(field=field, kind=kind, setting=setting if kind is GapKind.REDACTED else None)
     if _dropped(conversation):
         return Gap(field=field, kind=GapKind.DROPPED, setting=COUNT_SETTING)
     return Gap(field=field, kind=absent, setting=setting if absent is GapKind.NOT_CAPTURED else None)
+
+
+def _parts(conversation: list[Facts], field: str) -> Iterator[Part]:
+    """The parts of the messages that would carry the field."""
+    for facts in conversation:
+        for message in facts.output or () if field == "reply" else facts.input or ():
+            if (message.role == "system") == (field == "system"):
+                yield from message.parts
 
 
 def _is_part(value: str, field: str, conversation: list[Facts]) -> bool:

@@ -14,10 +14,10 @@ from otel_eval.assemble.tools import Asked, answer, asked_in, longest, merge, to
 from otel_eval.assemble.transcript import (
     asked_at,
     attachments_in,
-    final_text,
     history_before,
     reply_in,
     said_at,
+    shown,
     system_in,
     turn_of,
 )
@@ -132,12 +132,16 @@ def turn_asked(evidence: Evidence) -> Turn:
     sources = [(facts.input, facts.new_from) for facts in evidence.frame_facts() if facts.input]
     sources += [(call.facts.input, call.facts.new_from) for call in evidence.calls if call.facts.input]
     attached = tuple(item for facts in evidence.frame_facts() for item in facts.attachments)
+    hidden: Turn | None = None
     for messages, new_from in sources:
         assert messages is not None
         index = asked_at(messages, new_from, named)
         if index is None:
             continue
         said = named if named is not None else messages[index].text
+        if said is not None and shown(said) is None:
+            hidden = hidden or Turn(history=history_before(messages, index), attachments=attached)
+            continue
         return Turn(
             asked=said,
             history=history_before(messages, index) or _earlier(evidence, said),
@@ -149,11 +153,13 @@ def turn_asked(evidence: Evidence) -> Turn:
         for facts in steps:
             index = asked_at(facts.input, facts.new_from) if facts.input and named is None else None
             if index is not None and facts.input is not None:
-                return Turn(asked=facts.input[index].text, history=history_before(facts.input, index))
+                return Turn(asked=shown(facts.input[index].text), history=history_before(facts.input, index))
         if named is None:
             named = _first(facts.prompt for facts in evidence.all_facts())
         if named is None and (turn := _asked_within(evidence)) is not None:
             return turn
+    if named is None and hidden is not None:
+        return hidden
     return Turn(asked=named, history=_earlier(evidence, named), attachments=attached)
 
 
@@ -225,10 +231,10 @@ def _reply(evidence: Evidence, failure: Failure | None) -> str | None:
     if evidence.later and (said := _said(facts)) is not None:
         return said
     calls = sorted(evidence.calls, key=lambda call: (call.node.ended_ns, call.node.order), reverse=True)
-    if calls and not calls[0].output and any(mark.field == "output" for mark in calls[0].facts.marks):
-        return None  # what was said last is hidden or cut: what was said before it is no reply
+    if calls and _is_lost(calls[0]):
+        return None  # what was said before it is no reply
     for call in calls:
-        text = final_text(call.output)
+        text = shown(call.answer)
         if text is not None:
             return text
     if (said := _said_within(evidence)) is not None:
@@ -240,10 +246,17 @@ def _reply(evidence: Evidence, failure: Failure | None) -> str | None:
     )
 
 
+def _is_lost(call: Call) -> bool:
+    """Whether what the model said is hidden or cut."""
+    if not call.output:
+        return any(mark.field == "output" for mark in call.facts.marks)
+    return call.answer is not None and shown(call.answer) is None
+
+
 def answers(evidence: Evidence) -> bool:
     """Whether it came to an answer of its own: the last model call asked for nothing more, or a frame holds a reply."""
     if evidence.calls:
-        return bool(final_text(last_of(evidence.calls).output))
+        return bool(last_of(evidence.calls).answer)
     return bool(_said(evidence.frame_facts()))
 
 

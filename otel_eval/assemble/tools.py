@@ -7,7 +7,7 @@ differ or are missing, by name and arguments, then by name and order.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -16,6 +16,7 @@ import orjson
 from otel_eval.assemble.tool_spans import ToolSpan, alike, letters
 from otel_eval.conventions.facts import MISSING, Facts, Kind, Missing
 from otel_eval.conventions.reading.cutting import LIMIT_SETTING, is_cut
+from otel_eval.conventions.reading.messages import results_in
 from otel_eval.conventions.reading.trouble import error_in_result
 from otel_eval.conventions.reading.values import is_placeholder
 from otel_eval.interaction import Failure, Gap, GapKind, JsonValue, Message, ToolCall, ToolCallPart, ToolResultPart
@@ -41,6 +42,7 @@ def asked_in(messages: Sequence[Message]) -> list[Asked]:
     """The calls in one list of messages, each with the result that follows it."""
     calls: list[Asked] = []
     open_calls: list[Asked] = []
+    answered = {part.call_id for message in messages for part in results_in(message) if part.call_id is not None}
     for message in messages:
         for part in message.parts:
             if isinstance(part, ToolCallPart):
@@ -49,11 +51,12 @@ def asked_in(messages: Sequence[Message]) -> list[Asked]:
                 open_calls.append(call)
         for part in message.parts:
             if isinstance(part, ToolResultPart):
-                _answer(open_calls, part)
+                _answer(open_calls, part, answered)
     return calls
 
 
-def _answer(open_calls: list[Asked], part: ToolResultPart) -> None:
+def _answer(open_calls: list[Asked], part: ToolResultPart, answered: Collection[str]) -> None:
+    """Gives the result to its call: by id, else by name, else by order, but for calls whose own results are there."""
     tests: tuple[Callable[[Asked], bool], ...] = (
         lambda call: part.call_id is not None and call.call_id == part.call_id,
         lambda call: part.name is not None and call.name == part.name,
@@ -61,7 +64,7 @@ def _answer(open_calls: list[Asked], part: ToolResultPart) -> None:
     )
     for test in tests:
         for call in open_calls:
-            if call.result is MISSING and test(call):
+            if call.result is MISSING and test(call) and (call.call_id == part.call_id or call.call_id not in answered):
                 call.result, call.failed = MISSING if part.result is None else part.result, part.failed
                 open_calls.remove(call)
                 return

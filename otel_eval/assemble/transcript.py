@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from otel_eval.conventions.reading.messages import asks
+from otel_eval.conventions.reading.values import is_placeholder
 from otel_eval.interaction import Attachment, Message, ToolCallPart
 
 
@@ -37,15 +38,15 @@ def turn_of(messages: Sequence[Message], asked: str | None = None) -> Sequence[M
 
 
 def reply_in(messages: Sequence[Message]) -> str | None:
-    """The last text of the assistant in a run's output, whatever else that message carries."""
+    """The last text of the assistant in a run's output, whatever else that message carries; None where it is hidden."""
     for message in reversed(turn_of(messages)):
         if message.role == "assistant" and message.text is not None:
-            return message.text
+            return shown(message.text)
     return None
 
 
-def final_text(output: Sequence[Message]) -> str | None:
-    """The text of a model's answer that asks for no tool; None where it does, or says nothing.
+def answer_in(output: Sequence[Message]) -> str | None:
+    """The text of a model's answer that asks for no tool, a placeholder where it is hidden; None where there is none.
 
     Several messages that follow one another are pieces of one answer; several alternatives are not told apart.
     """
@@ -58,14 +59,25 @@ def final_text(output: Sequence[Message]) -> str | None:
     return "\n".join(texts) if texts else None
 
 
+def shown(text: str | None) -> str | None:
+    """The text, unless it is a placeholder, or several: one for each part."""
+    return None if text is not None and _is_hidden(text) else text
+
+
+def _is_hidden(text: str) -> bool:
+    return is_placeholder(text) or (
+        "\n" in text and is_placeholder(text.partition("\n")[0]) and all(map(is_placeholder, text.split("\n")))
+    )
+
+
 def system_in(messages: Iterable[Message]) -> str | None:
     """The leading system messages of a model's input."""
     texts: list[str] = []
     for message in messages:
         if message.role != "system":
             break
-        if message.text:
-            texts.append(message.text)
+        if said := shown(message.text):
+            texts.append(said)
     return "\n".join(texts) if texts else None
 
 

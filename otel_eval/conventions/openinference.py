@@ -91,6 +91,7 @@ def _agent(span: Span, kind: Kind, content: Content) -> Facts:
     taken = input_payload(_shown(content, "input", "input.value"))
     if taken == Payload():
         taken = input_payload(attributes.get("crew_inputs"))  # CrewAI, on the kickoff
+    messages = _messages(content, "input")
     given = output_payload(_shown(content, "output", "output.value"), structured=kind is Kind.AGENT)
     name = first_text(attributes, _NAMES) or _agent_in_metadata(attributes)
     node = first_text(attributes, ("graph.node.name", "graph.node.id")) if kind is Kind.AGENT else None
@@ -101,7 +102,7 @@ def _agent(span: Span, kind: Kind, content: Content) -> Facts:
         kind=kind,
         agent=name or (node if kind is Kind.AGENT else None),
         weak_agent=_name_of(span.name),
-        input=_own(attributes, taken.messages or _messages(content, "input")),
+        input=_own(attributes, _with_system(taken.messages, messages) if taken.messages else messages),
         asked=taken.text,
         output=given.messages,
         reply=given.text,

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import cache, reduce
 from importlib.metadata import entry_points
+from typing import Any
 
 from otel_eval.conventions import (
     adk_rust,
@@ -87,12 +88,14 @@ from otel_eval.conventions import (
     voltagent,
     weave,
 )
-from otel_eval.conventions.facts import Convention, Facts, Kind, Note, fill
+from otel_eval.conventions.facts import Convention, Facts, Kind, Mark, Note, fill
 from otel_eval.conventions.offering import Offering
 from otel_eval.conventions.reading.cutting import tails_of
 from otel_eval.conventions.reading.sessions import real_id, session_of, user_of
+from otel_eval.conventions.reading.values import is_placeholder
 from otel_eval.frozen import changed
 from otel_eval.identity import digest
+from otel_eval.interaction import GapKind
 from otel_eval.signals import LogRecord, Span
 
 CONVENTIONS: tuple[Convention, ...] = (
@@ -202,6 +205,7 @@ class Registry:
         whole = reduce(fill, told)
         return changed(
             whole,
+            **_hidden_in(whole),
             conventions=tuple(names),
             cut=tails_of(span),
             agent=whole.agent or None,
@@ -225,6 +229,19 @@ class Registry:
                     trace_id=record.trace_id, span_id=record.span_id, order=order, among=record.among, facts=facts
                 )
         return None
+
+
+_NAMED = {"asked": "input", "prompt": "input", "reply": "output", "system": "system"}
+"""The fields that a convention names outright, and what marks are about where they are hidden."""
+
+
+def _hidden_in(facts: Facts) -> dict[str, Any]:
+    """What changes where a placeholder stands in place of a text: it is none, and marked."""
+    hidden = [name for name in _NAMED if is_placeholder(getattr(facts, name))]
+    if not hidden:
+        return {}
+    marks = (Mark(field=_NAMED[name], kind=GapKind.REDACTED) for name in hidden)
+    return {"marks": tuple(dict.fromkeys((*facts.marks, *marks))), **dict.fromkeys(hidden)}
 
 
 _RANKS = {"system": 0, "user": 1, "assistant": 2, "tool": 3}

@@ -125,3 +125,20 @@ def test_an_agents_name(key: str) -> None:
     facts = facts_of(span("shop.run", attributes={"openinference.span.kind": "AGENT", key: "shop"}, scope=scope))
     assert facts is not None
     assert facts.agent == "shop"
+
+
+def test_the_instructions_of_an_agent_stand_in_its_flattened_messages() -> None:
+    """Google ADK 2 under its instrumentation: Gemini's request has them beside its contents, which hold the user's message alone."""
+    request = {"model": "gemini-2.0-flash", "contents": [{"parts": [{"text": "Where is it?"}], "role": "user"}]}
+    own = {
+        "openinference.span.kind": "LLM",
+        "gen_ai.agent.name": "order_agent",
+        "input.value": json.dumps({**request, "config": {"system_instruction": "Be brief."}}),
+        "llm.input_messages.0.message.role": "system",
+        "llm.input_messages.0.message.content": "Be brief.",
+        "llm.input_messages.1.message.role": "user",
+        "llm.input_messages.1.message.contents.0.message_content.type": "text",
+        "llm.input_messages.1.message.contents.0.message_content.text": "Where is it?",
+    }
+    (found,) = assemble([span("invoke_agent order_agent", attributes=own, scope=Scope("gcp.vertex.agent"))])
+    assert (found.asked, found.system) == ("Where is it?", "Be brief.")

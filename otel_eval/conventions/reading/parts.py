@@ -24,9 +24,12 @@ _MEDIA = ("image", "video", "audio", "document", "file", "media")
 
 
 def read_parts(content: Any) -> tuple[Part, ...]:
-    """The parts of a message's content: a text, one part, or a list of them. Unknown ones are left out."""
+    """The parts of a message's content: a text, one part, or a list of them. Unknown ones are left out.
+
+    A placeholder stays where it is all that there is: somebody spoke there, whatever was said.
+    """
     if isinstance(content, str):
-        if is_placeholder(content) or (_BLOCKS_START.match(content) is not None and looks_cut(content)):
+        if _BLOCKS_START.match(content) is not None and looks_cut(content):
             return ()
         blocks = containers(content) if content[:2] in ("[{", '{"') and _is_blocks(content) else content
         return (TextPart(text=content),) if isinstance(blocks, str) else read_parts(blocks)
@@ -34,7 +37,15 @@ def read_parts(content: Any) -> tuple[Part, ...]:
         content = [content]
     if not isinstance(content, list):
         return () if content is None else (TextPart(text=str(content)),)
-    return tuple([part for item in content if (part := read_part(item)) is not None])
+    parts = [part for item in content if (part := read_part(item)) is not None]
+    if len(parts) > 1 and any(map(is_hidden, parts)):
+        parts = [part for part in parts if not is_hidden(part)] or parts[:1]
+    return tuple(parts)
+
+
+def is_hidden(part: Part) -> bool:
+    """Whether it is a text of which only a placeholder is left."""
+    return isinstance(part, TextPart) and is_placeholder(part.text)
 
 
 def _is_blocks(content: str) -> bool:
@@ -55,9 +66,9 @@ def _is_blocks(content: str) -> bool:
 
 
 def read_part(item: Any) -> Part | None:
-    """One part, or None for one that nobody knows or whose content was hidden."""
+    """One part, or None for one that nobody knows."""
     if isinstance(item, str):
-        return None if is_placeholder(item) else TextPart(text=item)
+        return TextPart(text=item)
     if not is_object(item):
         return None
     if is_object(inner := item.get("message_content")):  # OpenInference
@@ -189,7 +200,7 @@ def _text(item: Mapping[str, Any]) -> Part | None:
     found = _first(item, ("text", "content", "value"))
     if is_object(found):
         found = _first(found, ("value", "text"))
-    if not isinstance(found, str) or is_placeholder(found):
+    if not isinstance(found, str):
         return None
     return ReasoningPart(text=found) if item.get("thought") is True else TextPart(text=found)
 

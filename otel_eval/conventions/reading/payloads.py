@@ -127,6 +127,8 @@ def _input_of(value: Any, depth: int) -> Payload:
             return Payload(text=inner)
         if isinstance(inner, list) and (messages := read_messages(inner)):
             return Payload(messages=messages)
+    if (hidden := _hidden_in(value, ASK_KEYS)) is not None:
+        return Payload(text=hidden)
     texts = [item for item in value.values() if isinstance(item, str) and item]
     return Payload(text=texts[0]) if len(texts) == 1 and len(value) == 1 and _is_said(texts[0]) else Payload()
 
@@ -218,6 +220,8 @@ def _output_of(value: Any, raw: Any, structured: bool, depth: int) -> Payload:
             return Payload(text=inner) if told is None else Payload(messages=read_messages([told], "assistant") or None)
         if is_object(inner) and (found := _output_of(inner, None, False, depth + 1)) != Payload():
             return found
+    if (hidden := _hidden_in(value, REPLY_KEYS)) is not None:
+        return Payload(text=hidden)
     if not structured or raw is None:
         return Payload()
     return Payload(text=raw if isinstance(raw, str) else _json(value))
@@ -226,6 +230,11 @@ def _output_of(value: Any, raw: Any, structured: bool, depth: int) -> Payload:
 def _waits(value: Mapping[str, Any]) -> bool:
     """Whether a run of Mastra's waits for a user's leave to call a tool; the run that goes on from there is below it."""
     return value.get("status") == "suspended" and "toolCallId" in value
+
+
+def _hidden_in(value: Mapping[str, Any], keys: tuple[str, ...]) -> str | None:
+    """The placeholder under the first of the keys that has one: what was said stood there."""
+    return next((found for key in keys if is_placeholder(found := value.get(key))), None)
 
 
 def _json(value: Any) -> str:

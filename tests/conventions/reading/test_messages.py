@@ -175,9 +175,13 @@ def test_attachments_are_named(part: dict[str, Any], expected: Attachment) -> No
 
 
 @pytest.mark.parametrize("placeholder", ["__REDACTED__", "[REDACTED]", "<elided>", "[Scrubbed due to 'secret']"])
-def test_a_placeholder_is_no_text(placeholder: str) -> None:
-    """What stands where content was is left out."""
-    assert read_messages([{"role": "user", "content": placeholder}]) == ()
+def test_a_placeholder_says_that_somebody_spoke(placeholder: str) -> None:
+    """The message stays, for it begins a turn; beside other parts the placeholder is left out."""
+    (alone,) = read_messages([{"role": "user", "content": placeholder}])
+    assert alone.parts == (TextPart(text=placeholder),)
+    both = [{"type": "text", "text": placeholder}, {"type": "text", "text": "Hello"}]
+    (beside,) = read_messages([{"role": "user", "content": both}])
+    assert beside.text == "Hello"
 
 
 @pytest.mark.parametrize("shown", ["[HIDDEN]", "<masked>", "***MASKED***", "__REDACTED__", "[Redacted]"])

@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 
 from otel_eval.conventions.reading.langchain_reprs import message_in
-from otel_eval.conventions.reading.messages import read_message, read_messages
+from otel_eval.conventions.reading.messages import ROLES, read_message, read_messages
 from otel_eval.conventions.reading.parts import result_value
 from otel_eval.conventions.reading.reprs import value_in
 from otel_eval.conventions.reading.structured import structured_in
@@ -157,12 +157,20 @@ def _call_of(value: Mapping[str, Any], depth: int) -> Payload:
     for found in others:
         if found.messages and found.messages[-1].role == "user":
             return found
-    texts = [found for item in args if isinstance(item, str) and (found := input_payload(item)) != Payload()]
+    texts = [found for item in args if isinstance(item, str) and (found := _argument(item)) != Payload()]
     if len(texts) > 1:  # an id, a language, …: what was said has words
         texts = [found for found in texts if found.messages or " " in (found.text or "").strip()]
     if len(texts) == 1:
         return texts[0]  # beside it there may be the messages before it
     return next((found for found in others if found != Payload()), Payload())
+
+
+def _argument(item: str) -> Payload:
+    """What an argument says: as JSON in which something is asked, else the text as it stands."""
+    found = input_payload(item)
+    if found == Payload() and is_object(containers(item)) and " " in item.strip():
+        return Payload(text=item)
+    return found
 
 
 def output_payload(raw: Any, *, structured: bool = True) -> Payload:
@@ -175,7 +183,17 @@ def output_payload(raw: Any, *, structured: bool = True) -> Payload:
         if (told := message_in(value)) is not None:
             return Payload(messages=read_messages([told], "assistant") or None)
         return Payload() if is_placeholder(value) or is_object_repr(value) or looks_cut(value) else Payload(text=value)
-    return _output_of(value, raw, structured, 0)
+    return _output_of(value, _once_decoded(raw), structured, 0)
+
+
+def _once_decoded(raw: Any) -> Any:
+    """The text in which a structured reply stood, where that was written as a JSON string."""
+    if not isinstance(raw, str) or raw[:1] != '"':
+        return raw
+    try:
+        return orjson.loads(raw)
+    except orjson.JSONDecodeError:
+        return raw
 
 
 def input_of(value: Any) -> Payload:
@@ -192,6 +210,8 @@ def output_of(value: Any, *, structured: bool = True, raw: str | None = None) ->
 
 def _output_of(value: Any, raw: Any, structured: bool, depth: int) -> Payload:
     if isinstance(value, list):
+        if structured and raw is not None and _is_list_of_values(value):
+            return Payload(text=raw if isinstance(raw, str) else _json(value))
         messages = read_messages(value, "assistant")
         return Payload(messages=messages or None)
     if not is_object(value) or depth > 4 or _waits(value):
@@ -230,6 +250,15 @@ def _output_of(value: Any, raw: Any, structured: bool, depth: int) -> Payload:
 def _waits(value: Mapping[str, Any]) -> bool:
     """Whether a run of Mastra's waits for a user's leave to call a tool; the run that goes on from there is below it."""
     return value.get("status") == "suspended" and "toolCallId" in value
+
+
+def _is_list_of_values(value: list[Any]) -> bool:
+    """Whether it holds several texts or numbers, none of them a message: what an agent gives back that was asked for a list."""
+    return len(value) > 1 and not any(isinstance(item, (dict, list)) or _is_message(item) for item in value)
+
+
+def _is_message(item: Any) -> bool:
+    return isinstance(item, str) and (message_in(item) is not None or item.lower() in ROLES)
 
 
 def _hidden_in(value: Mapping[str, Any], keys: tuple[str, ...]) -> str | None:

@@ -22,7 +22,12 @@ def task(*tools: dict[str, Any], **attributes: Any) -> Interaction:
     own = span("autoagents.task", attributes=ids | told, seconds=9)
     turn = span("autoagents.turn", parent=own, attributes=ids)
     spans = [
-        span("autoagents.tool_call", parent=own, **{**each, "attributes": ids | each["attributes"]}) for each in tools
+        span(
+            "autoagents.tool_call",
+            parent=own,
+            **{**each, "attributes": ids | each["attributes"], "started_ns": own.started_ns + place},
+        )
+        for place, each in enumerate(tools)
     ]
     (found,) = assemble((own, turn, *spans))
     return found

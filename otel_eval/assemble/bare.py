@@ -134,6 +134,8 @@ def _continuations(calls: Sequence[Call]) -> dict[tuple[str, str], Call]:
                 and other.node.order < call.node.order
                 and other.node.key not in used
                 and _continues(other, spoken[length:])
+                and (length < len(mine) or _is_retry(other, call))
+                and not _of_others(other, call)
             ]
             if candidates:
                 best = max(candidates, key=lambda other: (_shares_ids(other, spoken[length:]), other.node.order))
@@ -144,6 +146,25 @@ def _continuations(calls: Sequence[Call]) -> dict[tuple[str, str], Call]:
             taken[call.node.key] = best
             used.add(best.node.key)
     return taken
+
+
+def _is_retry(before: Call, call: Call) -> bool:
+    """Whether the same input again is the same work. In another trace, long after, it is somebody else who asks the same."""
+    wait_ns = call.node.started_ns - before.node.ended_ns
+    return before.node.trace_id == call.node.trace_id or wait_ns <= _LONGEST_WAIT_NS
+
+
+_LONGEST_WAIT_NS = 30 * 10**9
+"""Between two attempts. The clients of OpenAI and Anthropic wait 8 s at the most."""
+
+
+def _of_others(one: Call, other: Call) -> bool:
+    """Whether the two say that they are of different conversations, or of different users."""
+    mine, theirs = one.facts, other.facts
+    return any(
+        a is not None and b is not None and a != b
+        for a, b in ((mine.session, theirs.session), (mine.user_id, theirs.user_id))
+    )
 
 
 def _spoken(messages: Sequence[Message]) -> list[Message]:
@@ -210,6 +231,7 @@ def _by_call_ids(call: Call, calls: Sequence[Call], used: set[tuple[str, str]]) 
         for other in calls
         if other.node.key not in used
         and other.node.order < call.node.order
+        and not _of_others(other, call)
         and wanted & {part.call_id for message in other.output for part in calls_in(message)}
     ]
     return askers[0] if len(askers) == 1 else None

@@ -1,0 +1,68 @@
+"""Model calls without an agent's span, of several users who say the same."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from otel_eval.assemble.assembler import assemble
+from otel_eval.signals import Span
+from otel_eval.testing.spans import SECOND_NS, START_NS, message, model_span, span
+
+HI = message("user", "Hi")
+WANTS = message("assistant", {"type": "tool_call", "name": "look", "arguments": {"id": 1}})
+SEEN = message("tool", {"type": "tool_call_response", "response": "seen"})
+
+
+def call(at: float, *, failure: str | None = None, parent: Span | None = None, **attributes: Any) -> Span:
+    """A call of one second, a trace of its own unless it has a parent."""
+    return model_span(
+        parent=parent,
+        messages=[HI],
+        output=None if failure else [message("assistant", "Hello")],
+        failure=failure,
+        started_ns=START_NS + round(at * SECOND_NS),
+        attributes=attributes,
+    )
+
+
+@pytest.mark.parametrize(("wait", "expected"), [(2, 1), (9, 1), (60, 2)])
+def test_a_failed_call_is_tried_again_soon(wait: float, expected: int) -> None:
+    """The same input a minute later, in another trace, is somebody else's."""
+    found = assemble([call(0, failure="overloaded"), call(1 + wait)])
+    assert len(found) == expected
+    assert found[-1].reply == "Hello"
+
+
+def test_in_one_trace_a_call_is_tried_again_whenever() -> None:
+    """What is below one span is one request's."""
+    server = span("POST /chat", seconds=125)
+    (found,) = assemble([server, call(0, failure="overloaded", parent=server), call(120, parent=server)])
+    assert (found.reply, found.failed, len(found.model_calls)) == ("Hello", False, 2)
+
+
+@pytest.mark.parametrize("name", ["session.id", "user.id"])
+def test_what_another_conversation_says_goes_on_with_none(name: str) -> None:
+    """Two users ask the same at once, and their models want the same: who was given the result first did not ask last."""
+    first, second = (
+        model_span(messages=[HI], output=[WANTS], started_ns=START_NS + place, attributes={name: who})
+        for place, who in enumerate(("a", "b"))
+    )
+    given = [HI, WANTS, SEEN]
+    answers = [
+        model_span(
+            messages=given,
+            output=[message("assistant", who)],
+            started_ns=START_NS + (2 + place) * SECOND_NS,
+            attributes={name: who},
+        )
+        for place, who in enumerate(("a", "b"))
+    ]
+    found = assemble([first, second, *answers])
+    assert [(each.session or each.user_id, each.reply, len(each.model_calls)) for each in found] == [
+        ("a", "a", 2),
+        ("b", "b", 2),
+    ]
+    alone = assemble([call(0, failure="down", **{name: "a"}), call(2, **{name: "b"})])
+    assert [each.failed for each in alone] == [True, False]

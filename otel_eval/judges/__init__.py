@@ -12,6 +12,7 @@ from otel_eval.judges.errors import (
     JudgeTimeout,
     JudgeUnavailable,
     UnknownLabel,
+    UnknownModel,
     UnusableAnswer,
 )
 from otel_eval.judges.judge import Judge
@@ -45,6 +46,7 @@ __all__ = [
     "Spent",
     "SqliteBudget",
     "UnknownLabel",
+    "UnknownModel",
     "UnusableAnswer",
     "close_judges_of_this_loop",
     "completing",

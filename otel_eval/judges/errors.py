@@ -8,10 +8,13 @@
     ├── JudgeTimeout          no answer in time, though the model answers others
     ├── BudgetSpent           the model's budget of the day (UTC) is used up
     ├── JudgeConfigError      no model named, no price for a dollar budget, a template that cannot be filled
+    ├── UnknownModel          a name that litellm can ask nobody by
     └── JudgeUnavailable      the provider is down: worth waiting for
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterable
 
 from otel_eval.outcome import Cause
 
@@ -48,6 +51,24 @@ class BudgetSpent(JudgeError):
 
 class JudgeConfigError(JudgeError, ValueError):
     """The judge cannot be asked as it is configured."""
+
+
+class UnknownModel(JudgeError):
+    """litellm cannot tell from the name whom to ask. ``name`` is what the judge calls the model, ``model`` what litellm was told."""
+
+    def __init__(self, name: str, model: str) -> None:
+        super().__init__(f"{name}: litellm cannot tell the provider of {model!r}: put it first, as openai/{model}")
+        self._name = name
+
+    def among(self, entries: Iterable[str]) -> UnknownModel:
+        """The same where these are the entries of ``judge_models``: a name that is none may have been meant for one."""
+        known = list(entries)
+        if self._name in known:
+            return self
+        from_where = ", ".join(known) or "none, they are those of the configuration given as config= or --config"
+        words = f"{self._name}: neither an entry of judge_models (here: {from_where})"
+        self.args = (f"{words} nor a model whose provider litellm can tell, as openai/gpt-4o-mini",)
+        return self
 
 
 class JudgeUnavailable(JudgeError):

@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from otel_eval.judges.errors import JudgeError, JudgeUnavailable
+from otel_eval.judges.errors import JudgeError, JudgeUnavailable, UnknownModel
 from otel_eval.judges.reading import shortened
 from otel_eval.judges.settings import JudgeModelSettings
 from otel_eval.outcome import Cause
@@ -25,6 +25,9 @@ _LONGEST_REASON = 300
 _LITELLM_PREFIX = re.compile(r"^(?:litellm\.\w+: )?(?:\w+Error: )?(?:\w+Exception - )?")
 _UNREADABLE = "Invalid response object"
 """How litellm begins, with status 500, what it says of a completion that came and that it cannot read."""
+
+_NO_PROVIDER = "LLM Provider NOT provided"
+"""What litellm says, with status 400 and without a call, of a name that it knows no provider for. A proxy that is litellm, too, may answer it of a name of its own."""
 
 _NO_COMPLETION = (
     "Empty or invalid response from LLM endpoint",
@@ -62,6 +65,8 @@ class Troubles:
             return self.timeout()
         if _UNREADABLE in str(error):
             return JudgeError(f"{self._name}: its answer is no completion that litellm can read")
+        if _NO_PROVIDER in str(error) and not getattr(error, "llm_provider", None):
+            return UnknownModel(self._name, self._settings.model)
         reason = self._reason(error)
         if isinstance(error, litellm.ContextWindowExceededError | litellm.ContentPolicyViolationError):
             return JudgeError(reason)

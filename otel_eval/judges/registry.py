@@ -26,7 +26,7 @@ from otel_eval.judges.completion import (
     given_completion,
 )
 from otel_eval.judges.conversation import Conversation
-from otel_eval.judges.errors import JudgeConfigError, JudgeError, JudgeUnavailable, UnusableAnswer
+from otel_eval.judges.errors import JudgeConfigError, JudgeError, JudgeUnavailable, UnknownModel, UnusableAnswer
 from otel_eval.judges.evidence import MAX_INPUT_CHARS, Preparing
 from otel_eval.judges.prices import price_known
 from otel_eval.judges.reading import LONGEST_ANSWER, shortened
@@ -93,7 +93,10 @@ class Judges:
         """The entry of that name, else that litellm model; None names the default. Raises JudgeConfigError without one."""
         chosen = name if name is not None else self._default
         if chosen is None:
-            raise JudgeConfigError("no judge model is named, and none is configured as judge_models.default")
+            raise JudgeConfigError(
+                "no judge model is named, and none is configured as judge_models.default: "
+                "name one, as openai/gpt-4o-mini, or give the configuration that has it"
+            )
         return self._models.get(chosen) or JudgeModelSettings(model=chosen)
 
     def fingerprint(self, conversation: Conversation) -> str | None:
@@ -216,6 +219,8 @@ class Judges:
             self._count(client, answer)
             return answer
         except BaseException as error:
+            if isinstance(error, UnknownModel):
+                error.among(self._models)
             problem = text_of(error) or type(error).__name__
             raise
         finally:

@@ -369,7 +369,9 @@ async def test_without_any_model_it_says_so() -> None:
     """Inconclusive, and what to configure."""
     outcome = await judged(should_satisfy("c"))
     assert outcome == Inconclusive(
-        "c: no judge model is named, and none is configured as judge_models.default", Cause.JUDGE_ERROR
+        "c: no judge model is named, and none is configured as judge_models.default: "
+        "name one, as openai/gpt-4o-mini, or give the configuration that has it",
+        Cause.JUDGE_ERROR,
     )
 
 

@@ -11,13 +11,15 @@ import pytest
 
 from otel_eval.evaluators.contract import EvaluationContext, run
 from otel_eval.judges import (
+    JudgeError,
     Judges,
     JudgeUnavailable,
     ModelJudge,
+    UnknownModel,
 )
 from otel_eval.judges.litellm_client import LitellmModel
 from otel_eval.loop_guard import LoopGuard
-from otel_eval.outcome import Passed
+from otel_eval.outcome import Inconclusive, Passed
 from otel_eval.testing.interactions import interaction
 from otel_eval.testing.scripted_model import Answer, Refusal, ScriptedModel
 from tests.judges.calls.provider import KEY, REQUEST, settings
@@ -122,3 +124,45 @@ async def test_at_most_so_many_calls_run_at_once(provider: ScriptedModel) -> Non
 
         await asyncio.gather(*(judged() for _ in range(8)))
         assert (slow.most_in_flight, slow.billed.calls) == (2, 8)
+
+
+@pytest.mark.parametrize(
+    ("entries", "here"),
+    [
+        pytest.param((), "none, they are those of the configuration given as config= or --config", id="no-config"),
+        pytest.param(("strict-one", "default"), "strict-one, default", id="others"),
+    ],
+)
+async def test_a_name_that_nobody_knows_is_said_to_be_no_entry(
+    provider: ScriptedModel, entries: tuple[str, ...], here: str
+) -> None:
+    """litellm's own words speak of a provider to pass in, where a name of the configuration was meant."""
+    judges = Judges({name: settings(provider) for name in entries})
+    context = EvaluationContext(evaluation_id="e" * 32, evaluator_id="x", judges=judges)
+    outcome = await run(ModelJudge("strict").should_satisfy("c"), interaction(reply="Fine."), context)
+    said = (
+        f"strict: neither an entry of judge_models (here: {here}) "
+        "nor a model whose provider litellm can tell, as openai/gpt-4o-mini"
+    )
+    assert isinstance(outcome, Inconclusive)
+    assert outcome.reason == f"c: {said}"
+    assert [call.error for call in context.judge_calls] == [said]
+    assert provider.requests == []
+
+
+async def test_an_entry_whose_model_has_no_provider_names_the_model(provider: ScriptedModel) -> None:
+    """The name is right there, and what is to be changed stands under it."""
+    judges = Judges({"default": settings(provider, model="strict", api_base=None)})
+    context = EvaluationContext(evaluation_id="e" * 32, evaluator_id="x", judges=judges)
+    outcome = await run(ModelJudge().should_satisfy("c"), interaction(reply="Fine."), context)
+    assert isinstance(outcome, Inconclusive)
+    assert outcome.reason == "c: default: litellm cannot tell the provider of 'strict': put it first, as openai/strict"
+
+
+async def test_what_a_proxy_says_of_its_own_models_is_left_as_it_is(provider: ScriptedModel) -> None:
+    """A proxy may be litellm itself; our name for it is right, and another prefix would mend nothing."""
+    words = "LLM Provider NOT provided. You passed model=scripted"
+    provider.answer(lambda sent: Refusal(400, message=words))
+    with pytest.raises(JudgeError, match=r"HTTP 400: .*LLM Provider NOT provided") as raised:
+        await LitellmModel(settings(provider))(REQUEST)
+    assert not isinstance(raised.value, UnknownModel)

@@ -15,6 +15,7 @@ from typing import Any
 from otel_eval.conventions.facts import Convention, Facts, Kind
 from otel_eval.conventions.genai import SETTING, kind_of
 from otel_eval.conventions.reading.answers import answer_messages, counted
+from otel_eval.conventions.reading.content import Content
 from otel_eval.conventions.reading.messages import read_messages
 from otel_eval.conventions.reading.values import containers, text
 from otel_eval.signals import Span
@@ -54,13 +55,20 @@ def _written_over(span: Span) -> Facts | None:
     return Facts(kind=Kind.AGENT, agent=text(span.attributes.get("gen_ai.agent.name")))
 
 
+_ANSWERS = ("choices", "candidates", "content", "output", "role")
+"""The parts of responses that say what was answered."""
+
+
 def _raw(span: Span) -> Facts | None:
     """The provider's own request and response; None without a response (a redacted one, a stream)."""
+    content = Content.of(span)
     parts: dict[str, Any] = {}
     for key, value in span.attributes.items():
-        if (found := _PART.match(key)) is not None:
+        if (found := _PART.match(key)) is None:
+            continue
+        if not content.cut("output" if found[1] in _ANSWERS else "input", value):
             parts[found[1]] = containers(value)
-    answer = {key: parts[key] for key in ("choices", "candidates", "content", "output", "role") if key in parts}
+    answer = {key: parts[key] for key in _ANSWERS if key in parts}
     asked = next((parts[key] for key in ("messages", "contents", "input") if key in parts), None)
     outputs = answer_messages(answer) if answer else ()
     if not outputs:
@@ -72,6 +80,7 @@ def _raw(span: Span) -> Facts | None:
         model=text(parts.get("model")),
         response_id=text(parts.get("id")),
         usage=counted(parts.get("usage")),
+        marks=content.marks,
         setting=FIRST_SETTING,
     )
 

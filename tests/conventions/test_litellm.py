@@ -12,6 +12,7 @@ from otel_eval.assemble.assembler import assemble
 from otel_eval.conventions.facts import Kind
 from otel_eval.conventions.litellm import FIRST_SETTING
 from otel_eval.conventions.registry import facts_of
+from otel_eval.interaction import GapKind
 from otel_eval.signals import Scope, Span
 from otel_eval.testing.spans import message, span
 
@@ -114,3 +115,13 @@ def test_a_raw_request_without_an_answer_says_nothing() -> None:
 def test_a_guardrails_span_is_no_agents_work() -> None:
     """A span without an operation, in no vocabulary, is an ordinary one."""
     assert facts_of(called("execute_guardrail pii", **{"litellm.guardrail.name": "pii"})) is None
+
+
+def test_the_providers_request_is_told_to_be_cut() -> None:
+    """As Python writes it, it is no question of anybody's when a length limit cut it off."""
+    messages = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Where is it?"}]
+    choices = [{"finish_reason": "stop", "message": {"role": "assistant", "content": "Here."}}]
+    sent = {"llm.openai.messages": repr(messages)[:60], "llm.openai.choices": repr(choices), "llm.openai.model": "m"}
+    (found,) = assemble([called("raw_gen_ai_request", **sent)])
+    assert (found.asked, found.reply) == (None, "Here.")
+    assert {gap.field: gap.kind for gap in found.gaps}["asked"] is GapKind.TRUNCATED

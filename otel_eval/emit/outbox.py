@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -68,6 +69,7 @@ class Outbox:
         self._stopping = asyncio.Event()
         self._failures = 0
         self._unknown: set[str] = set()
+        self._taken: defaultdict[str, set[int]] = defaultdict(set)  # of what is not yet marked, by signal
         self.exporting_since: float | None = None
         """When, by the loop's clock, the export began that is under way; None where none is."""
 
@@ -116,6 +118,7 @@ class Outbox:
                 self._recorder.record("otel_eval.outbox.evaluations", await self._ledger.outbox_size())
                 return False
             await self._ledger.mark_exported(entry.sequence for entry in entries)
+            self._taken.clear()
             if len(entries) < self._batch and not self._stopping.is_set():
                 break
         self._recorder.record("otel_eval.outbox.evaluations", 0)
@@ -139,19 +142,24 @@ class Outbox:
         await sleep_until_set(self._clock, self._stopping, until)
 
     async def _export(self, entries: Sequence[OutboxEntry]) -> bool:
-        """Whether the batch is dealt with: taken, or refused for good by a signal that refuses it record by record."""
+        """Whether the batch is dealt with: taken, or refused for good by a signal that refuses it record by record.
+
+        What one signal took is not sent to it again while the other is down.
+        """
         unknown: list[OtlpSignalExporter[Any]] = []
         taken = 0
         for exporter in self._exporters:
-            exported = await self._send(exporter, entries)
+            left = [entry for entry in entries if entry.sequence not in self._taken[exporter.signal]]
+            exported = await self._send(exporter, left) if left else Exported(Answer.TAKEN)
             if exported.answer is Answer.REFUSED:
-                exported = await self._in_parts(exporter, entries, exported)
+                exported = await self._in_parts(exporter, left, exported)
             if exported.answer is Answer.UNKNOWN_SIGNAL:
                 unknown.append(exporter)
             elif exported.answer is Answer.UNAVAILABLE:
                 return self._down(exporter, exported)
             else:
                 taken += 1
+                self._taken[exporter.signal].update(entry.sequence for entry in left)
         if unknown and not taken:
             return self._down(unknown[0], Exported(Answer.UNKNOWN_SIGNAL, "the endpoint knows none of our signals"))
         for exporter in unknown:
@@ -164,6 +172,8 @@ class Outbox:
         self.exporting_since = asyncio.get_running_loop().time()
         exported = await asyncio.to_thread(_made_and_exported, exporter, make, entries)
         self.exporting_since = None
+        if exported.answer is Answer.TAKEN:
+            self._taken[exporter.signal].update(entry.sequence for entry in entries)
         if exported.answer is Answer.TAKEN and exported.rejected:
             self._recorder.record(
                 "otel_eval.export.rejected",

@@ -28,7 +28,7 @@ from otel_eval.record import JudgeCall
 from otel_eval.testing.clock import ManualClock
 from otel_eval.testing.interactions import interaction
 from otel_eval.testing.records import evaluation_record
-from otel_eval.testing.sink import Refusing
+from otel_eval.testing.sink import Refusing, Sink
 
 EVENT = "gen_ai.evaluation.result"
 
@@ -125,6 +125,25 @@ async def test_an_outage_costs_delay_and_nothing_else(sink, ledger, guard, proto
     assert len(ours) == 2
     assert "wait in the outbox" in ours[0]
     assert "exported again" in ours[1]
+
+
+async def test_spans_are_not_sent_again_while_only_events_are_refused(sink, ledger, guard):
+    """As by a collector whose logs pipeline is full: what arrives meanwhile goes on, and nothing goes twice."""
+    with Sink() as logs, outbox_to(sink.endpoint, ledger, guard, batch=3) as outbox:
+        outbox._exporters[1].shutdown()
+        outbox._exporters[1] = exporters_of(logs.endpoint)[1]
+        logs.refuse()
+        await ledger.finish(records(2))
+        assert not await outbox.export_pending()
+        await ledger.finish([evaluation_record(interaction(), f"later{n}") for n in range(2)])
+        assert not await outbox.export_pending()
+        assert not await outbox.export_pending()
+        assert [span.name for span in sink.spans] == ["evaluation e0", "evaluation e1", "evaluation later0"]
+        logs.accept()
+        assert await outbox.export_pending()
+    assert [span.name for span in sink.spans][3:] == ["evaluation later1"]
+    assert names(logs) == ["e0", "e1", "later0", "later1"]
+    assert await ledger.outbox_size() == 0
 
 
 async def test_a_collector_that_was_gone_is_found_again(sink, ledger, guard):

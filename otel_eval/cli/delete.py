@@ -15,13 +15,13 @@ import typer
 from rich.console import Console
 
 from otel_eval.cli.failing import fail
-from otel_eval.cli.stored import ConfigOption, Format, FormatOption, LedgerOption, configuration
+from otel_eval.cli.stored import ConfigOption, Format, FormatOption, LedgerOption, configuration, url_of
 from otel_eval.clock import Clock, SystemClock
 from otel_eval.config import Config
 from otel_eval.durations import parse_duration_ns
 from otel_eval.journal import Journal, JournalError, JournalLocked
 from otel_eval.journal.schema import FILE
-from otel_eval.ledger import AsyncLedger, Ledger, LedgerError, LedgerNotFound
+from otel_eval.ledger import AsyncLedger, Ledger, LedgerError, LedgerFormatError, LedgerNotFound
 from otel_eval.pipeline.forgetting import Forgotten, Wanted, forget
 from otel_eval.server.control import ControlError, NobodyListens, ask
 
@@ -29,6 +29,8 @@ FAILED = 1
 PATIENCE_S = 30.0
 """How long is waited for whoever holds the directory and does not listen: the longest pause before a judging process is
 started again, and that start twice over."""
+_NO_LONGER_TIMES = 1 << 63
+"""Nanoseconds since 1970 as ledgers hold them: signed, of 64 bits."""
 AGAIN_S = 0.2
 """After what time it is asked again: nothing tells of a socket that is there."""
 
@@ -69,7 +71,7 @@ def delete(
     with Console(stderr=True).status("deleting …"):  # animated on a terminal, silent elsewhere
         try:
             forgotten = asyncio.run(_delete(wanted, loaded, ledger))
-        except LedgerNotFound as error:
+        except (LedgerNotFound, LedgerFormatError) as error:
             raise fail(str(error)) from error
         except (ControlError, JournalError, LedgerError) as error:
             raise fail(f"not all of it was deleted, do it again: {error}", status=FAILED) from error
@@ -99,7 +101,10 @@ def _moment_ns(text: str) -> int:
     except ValueError:
         raise fail(f"--before: {text!r} is no duration (30d, 12h) and no date (2026-11-30)") from None
     moment = moment if moment.tzinfo is not None else moment.replace(tzinfo=datetime.UTC)
-    return int(moment.timestamp()) * 1_000_000_000 + moment.microsecond * 1000
+    time_ns = int(moment.timestamp()) * 1_000_000_000 + moment.microsecond * 1000
+    if not 0 <= time_ns < _NO_LONGER_TIMES:
+        raise fail(f"--before: {text!r} is not between 1970 and 2262")
+    return time_ns
 
 
 def _confirm(wanted: Wanted) -> None:
@@ -117,7 +122,7 @@ def _date(time_ns: int) -> str:
 
 async def _delete(wanted: Wanted, config: Config, ledger: str | None) -> Forgotten:
     if ledger is not None:
-        return await _from_ledger(wanted, ledger if "://" in ledger else f"sqlite:///{ledger}", None)
+        return await _from_ledger(wanted, url_of(ledger), None)
     directory = config.storage_directory
     if not (directory / FILE).exists():
         return await _from_ledger(wanted, config.ledger_url, None)

@@ -64,7 +64,7 @@ def evaluations(
             origin=origin,
             since_ns=start_ns,
         )
-        write(islice(found, limit), format, sys.stdout)
+        write(islice(found, limit and min(limit, sys.maxsize)), format, sys.stdout)
 
 
 def write(records: Iterable[EvaluationRecord], format: Format, out: TextIO) -> None:

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
+import os
+import sys
 from importlib import metadata
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, NoReturn
 
 import typer
 from typer.core import TyperCommand, TyperGroup
+
+from otel_eval.cli.failing import MISUSED
+from otel_eval.cli.streams import Outlet, outlets
 
 
 class Entry(NamedTuple):
@@ -83,5 +89,24 @@ def _options(
 
 
 def main() -> None:
-    """The console script."""
-    app(prog_name="otel-eval")
+    """The console script. A reader that goes away (``| head -1``) changes no status; a full disk is MISUSED."""
+    outlets()
+    for argument in sys.argv[1:]:
+        if not _is_text(argument) and not os.path.exists(argument):
+            _end(f"an argument is not UTF-8 text, and the name of no file: {argument!r}")
+    try:
+        app(prog_name="otel-eval")
+    finally:
+        with contextlib.suppress(OSError):
+            sys.stdout.flush()
+        if isinstance(sys.stdout, Outlet) and sys.stdout.failure is not None:
+            _end(f"what is printed cannot be written: {sys.stdout.failure.strerror}")
+
+
+def _is_text(argument: str) -> bool:
+    return argument.isascii() or not any("\ud800" <= char <= "\udfff" for char in argument)
+
+
+def _end(message: str) -> NoReturn:
+    print(f"otel-eval: {message}", file=sys.stderr, flush=True)
+    sys.exit(MISUSED)

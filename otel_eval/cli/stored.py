@@ -13,6 +13,7 @@ from typing import Annotated, Any, TextIO, TypeAlias
 import typer
 
 from otel_eval.cli.failing import fail
+from otel_eval.cli.streams import Outlet
 from otel_eval.config import Config, ConfigError
 from otel_eval.config.load import load
 from otel_eval.durations import parse_duration_ns
@@ -44,10 +45,17 @@ def configuration(path: Path | None) -> Config:
         raise fail(str(error)) from error
 
 
+def url_of(ledger: str) -> str:
+    """What ``--ledger`` says. Exits with MISUSED where that is nothing, as of a variable that is not set."""
+    if not ledger.strip():
+        raise fail("--ledger: give an SQLAlchemy URL, or the path of an SQLite file, and not a blank one")
+    return ledger if "://" in ledger else f"sqlite:///{ledger}"
+
+
 @contextmanager
 def opened(ledger: str | None, config: Config) -> Iterator[Ledger]:
     """The ledger of ``--ledger``, else of the configuration; never makes one. Exits with MISUSED where it cannot be read."""
-    url = config.ledger_url if ledger is None else ledger if "://" in ledger else f"sqlite:///{ledger}"
+    url = config.ledger_url if ledger is None else url_of(ledger)
     try:
         with Ledger.open(url, create=False) as found:
             yield found
@@ -66,12 +74,14 @@ def since_ns(since: str | None) -> int | None:
 
 
 def print_json(values: Iterable[Mapping[str, Any]], format: Format, out: TextIO) -> None:
-    """One object a line; with ``json`` as one array, written as it comes."""
+    """One object a line; with ``json`` as one array, written as it comes, as long as somebody reads."""
     between = "\n" if format is Format.JSONL else ",\n"
     opening, closing = ("", "") if format is Format.JSONL else ("[", "]\n")
     out.write(opening)
     last = ""
     for number, value in enumerate(values):
+        if isinstance(out, Outlet) and out.gone:
+            return
         out.write((between if number else "") + json.dumps(value))
         last = "\n" if format is Format.JSONL else ""
     out.write(last + closing)

@@ -1,11 +1,14 @@
-"""Standard streams that are closed, or go away while a server runs: whether anybody reads along does not decide whether it runs."""
+"""Standard streams that are closed, or go away while a command runs: whether anybody reads along decides neither whether a
+server runs nor the status that a command ends with."""
 
 from __future__ import annotations
 
 import atexit
 import contextlib
+import io
 import os
 import sys
+from collections.abc import Iterator
 from typing import IO
 
 STANDARD = range(3)
@@ -30,6 +33,65 @@ def outlive_streams() -> None:
     atexit.register(_let_go)
 
 
+class Outlet(io.TextIOWrapper):
+    """A standard stream whose reader may go away (``| head -1``), which it does not mind.
+
+    What it cannot encode it writes out (``\\u2026``). Where it takes nothing for another reason (a full disk) standard output
+    raises OSError, and standard error does not: there is nobody left to tell.
+    """
+
+    gone = False
+    """Whether nobody reads any more."""
+    failure: OSError | None = None
+    """Why not all of it was written, though somebody reads."""
+    _before: io.TextIOWrapper
+
+    @classmethod
+    def over(cls, stream: io.TextIOWrapper) -> Outlet:
+        """In place of that one. Both are over the same bytes, so that that one is not to be used any more."""
+        stream.flush()
+        outlet = cls(
+            stream.buffer,
+            encoding=stream.encoding,
+            errors="backslashreplace" if stream.errors == "strict" else stream.errors,
+            line_buffering=stream.line_buffering,
+            write_through=stream.write_through,
+        )
+        outlet._before = stream  # which would close the bytes when it goes
+        return outlet
+
+    def write(self, text: str) -> int:
+        with self._minding():
+            super().write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        if not self.closed:
+            with self._minding():
+                super().flush()
+
+    @contextlib.contextmanager
+    def _minding(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            silence(self)
+            if isinstance(error, BrokenPipeError) or self is sys.stderr:
+                self.gone = True
+            else:
+                self.failure = error
+                raise
+
+
+def outlets() -> None:
+    """Let this process's standard streams be such."""
+    outlive_streams()
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if isinstance(stream, io.TextIOWrapper) and not isinstance(stream, Outlet):
+            setattr(sys, name, Outlet.over(stream))
+
+
 def say(line: str, stream: IO[str]) -> None:
     """Print it at once; nowhere, where the stream is gone."""
     try:
@@ -39,13 +101,15 @@ def say(line: str, stream: IO[str]) -> None:
 
 
 def silence(stream: IO[str]) -> None:
-    """Whatever is printed to it from now on goes nowhere, and so does what it still holds."""
+    """Whatever is printed to it from now on goes nowhere, and so does what it still holds; it is no failure either."""
     with contextlib.suppress(OSError, ValueError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         try:
             os.dup2(nowhere, stream.fileno())
         finally:
             os.close(nowhere)
+    if isinstance(stream, Outlet):
+        stream.failure = None
 
 
 def _let_go() -> None:

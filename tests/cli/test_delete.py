@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
+import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -110,6 +112,10 @@ MISUSES: list[tuple[list[str], str]] = [
     (["--user", " "], "blank"),
     (["--before", "yesterday"], "30d"),
     (["--before", "30"], "30d"),
+    (["--before", "0001-01-01"], "1970"),
+    (["--before", "9999-12-31"], "2262"),
+    (["--user", "ann", "--ledger", ""], "not a blank one"),
+    (["--user", "ann", "--ledger", "newer.db"], "newer otel-eval"),
     (["--user", "ann", "--ledger", "gone.db"], "no ledger at gone.db"),
     (["--user", "ann", "--config", "gone.yaml"], "gone.yaml"),
 ]
@@ -118,6 +124,9 @@ MISUSES: list[tuple[list[str], str]] = [
 @pytest.mark.parametrize(("options", "says"), MISUSES, ids=[" ".join(options) or "none" for options, _ in MISUSES])
 def test_a_misuse_ends_with_2_and_deletes_nothing(run: Callable[..., Any], options: list[str], says: str) -> None:
     """And says what is wrong."""
+    with contextlib.closing(sqlite3.connect("newer.db", isolation_level=None)) as newer:
+        newer.execute("CREATE TABLE ledger_format (version INTEGER NOT NULL)")
+        newer.execute("INSERT INTO ledger_format VALUES (999)")
     result = run(*options, "--yes")
     assert (result.exit_code, result.stdout) == (2, "")
     assert says in result.stderr

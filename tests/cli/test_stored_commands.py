@@ -93,6 +93,7 @@ def test_current_and_limit(run):
     current = lines(run("evaluations", "--format", "jsonl", "--current", "--evaluator", "polite"))
     assert [(line["revision"], line["attempt"]) for line in current] == [(2, 1)]
     assert len(lines(run("evaluations", "--format", "jsonl", "--limit", "2"))) == 2
+    assert len(lines(run("evaluations", "--format", "jsonl", "--limit", str(10**30)))) == 5
 
 
 def test_json_is_one_array(run):

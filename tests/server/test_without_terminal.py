@@ -97,9 +97,9 @@ async def test_the_terminal_may_go_with_standard_error(tmp_path: Path) -> None:
         assert await asyncio.wait_for(process.wait(), 60) == 0
 
 
-@pytest.mark.parametrize("shell", [">&-", ">&- 2>&-", ">&- 2>&- <&-", "| head -n 0"])
+@pytest.mark.parametrize("shell", [">&-", ">&- 2>&-", ">&- 2>&- <&-", "| head -n 0", ">/dev/full 2>/dev/full"])
 async def test_it_serves_where_nobody_can_read_its_first_line(tmp_path: Path, shell: str) -> None:
-    """Standard streams that were closed from the beginning, and a pipe that nobody reads: the exit status is 0 too."""
+    """Streams that were closed from the beginning, a pipe that nobody reads, a full disk: the exit status is 0 too."""
     port = free_port()
     streams: dict[str, Any] = {}
     if shell.startswith("|"):

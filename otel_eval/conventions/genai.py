@@ -16,6 +16,7 @@ from typing import Any
 from otel_eval.conventions import events
 from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind, fill
 from otel_eval.conventions.reading.content import Content, usage_of
+from otel_eval.conventions.reading.languages import lost_its_end
 from otel_eval.conventions.reading.messages import calls_in, read_messages, results_in
 from otel_eval.conventions.reading.payloads import is_command, tool_outcome
 from otel_eval.conventions.reading.trouble import error_in_result, failure_of, is_bare, is_control_flow, tool_error_of
@@ -126,6 +127,7 @@ _ANSWERS = "This StructuredOutputTool should only be invoked as the last"
 """How Strands describes the tool with which the model hands over an object that was asked for."""
 _AGENT_SPAN = "invoke_agent "
 _ASKS_FOR_TOOLS = frozenset({"tool_call", "tool_calls", "tool_use", "function_call"})
+_WHOLE = ("gen_ai.input.messages", "gen_ai.prompt")
 _UNTOLD = frozenset({"completed"})
 """The status of OpenAI's Responses API: it is the same whether the model answered or asked for tools."""
 
@@ -153,6 +155,8 @@ def read(span: Span) -> Facts | None:
         values["output"] = None
     if kind is Kind.MODEL and _lost_calls(values["output"], values["finish_reasons"]):
         values["output"] = None
+    if values["output"] is None and lost_its_end(span) and not any(key in attributes for key in _WHOLE):
+        values["input"] = None  # of numbered messages the last, which was asked, may be among what was dropped
     if attributes.get("gen_ai.operation.name") == "output_messages":  # Agent 365: what was sent to the user
         values["reply"] = next((said.text for said in reversed(values["output"] or ()) if said.text), None)
     facts = Facts(kind=kind, marks=content.marks, **values)

@@ -13,6 +13,7 @@ from otel_eval.conventions import genai, google_adk, openinference_langchain4j, 
 from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind, Missing
 from otel_eval.conventions.reading.answers import answer_id, answer_messages
 from otel_eval.conventions.reading.content import Content, usage_of
+from otel_eval.conventions.reading.languages import lost_its_end
 from otel_eval.conventions.reading.messages import read_messages
 from otel_eval.conventions.reading.payloads import (
     Payload,
@@ -170,8 +171,12 @@ def _model(span: Span, content: Content) -> Facts:
     answer = containers(_shown(content, "output", "output.value"))
     if is_object_repr(answer):
         answer = None  # a stream, before anything came of it
-    inputs = _messages(content, "input")
+    inputs = (read_messages(request) or None) if span.dropped_attributes and is_object(request) else None
+    if inputs is None:
+        inputs = _messages(content, "input")
     outputs = _messages(content, "output")
+    if inputs is not None and request is None and outputs is None and lost_its_end(span):
+        inputs = None  # the last of them, which was asked, may be among what was dropped
     if request is not None and (inputs is None or _has_tool_results(request)):
         told = read_messages(request)
         inputs = _with_system(told, inputs) if told else inputs

@@ -142,7 +142,9 @@ def _model(span: Span) -> Facts:
 def _output_tools(raw: str) -> tuple[str, ...]:
     """The tools with which the model hands over its final answer: pydantic-ai calls them, nobody executes them."""
     parameters = decode_leniently(raw)
-    tools = parameters.get("output_tools") if is_object(parameters) else None
+    if not is_object(parameters):
+        return ("final_result",)  # cut: what it is called unless told otherwise
+    tools = parameters.get("output_tools")
     names = [tool.get("name") for tool in tools if is_object(tool)] if isinstance(tools, list) else []
     return tuple(name for name in names if isinstance(name, str))
 

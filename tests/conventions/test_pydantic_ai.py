@@ -73,3 +73,19 @@ def test_a_tool_that_does_not_exist_is_an_error() -> None:
     text = "Unknown tool name: 'rol'. Available tools: 'roll'"
     assert error_in_result(text) == text
     assert error_in_result(f"The log says: {text}") is None
+
+
+@pytest.mark.parametrize(
+    ("parameters", "names"),
+    [
+        ('{"output_tools":[{"name":"answer"}]}', ("answer",)),
+        ('{"output_tools":[]}', ()),
+        ('{"function_tools":[{"name":"get_or', ("final_result",)),
+    ],
+)
+def test_the_tools_that_hand_over_the_answer(parameters: str, names: tuple[str, ...]) -> None:
+    """Where a length limit cut the request's parameters, the one that pydantic-ai names."""
+    attributes = {"gen_ai.operation.name": "chat", "model_request_parameters": parameters}
+    found = facts_of(span("chat m", attributes=attributes, scope=Scope("pydantic-ai")))
+    assert found is not None
+    assert found.pseudo_tools == names

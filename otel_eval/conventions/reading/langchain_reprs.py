@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import orjson
+
 from otel_eval.conventions.reading.reprs import value_in
 
 _TOKEN = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[\[({]|[\])}]|\s|['"]""", re.S)
@@ -56,3 +58,20 @@ def _parts(said: str) -> list[str]:
             found.append(said[start : token.start()])
             start = token.end()
     return [*found, said[start:]]
+
+
+_CUT_MESSAGE = re.compile(r'\{"type": ?"tool", ?"data": ?\{"content": ?"((?:[^"\\]|\\.)*)')
+_HALF_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?$")
+
+
+def cut_message_in(value: str) -> dict[str, Any] | None:
+    """LangChain's tool message whose end a length limit cut: its content comes first, and may be whole."""
+    found = _CUT_MESSAGE.match(value)
+    if found is None:
+        return None
+    try:
+        content = orjson.loads('"' + _HALF_ESCAPE.sub("", found[1]) + '"')
+    except ValueError:  # half of a pair of escapes
+        return None
+    status = "error" if '"status": "error"' in value[found.end() :] else None
+    return {"content": content, "tool_call_id": None, "status": status}

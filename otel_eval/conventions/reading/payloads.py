@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from otel_eval.conventions.reading.langchain_reprs import message_in
+from otel_eval.conventions.reading.langchain_reprs import cut_message_in, message_in
 from otel_eval.conventions.reading.messages import ROLES, read_message, read_messages
 from otel_eval.conventions.reading.parts import result_value
 from otel_eval.conventions.reading.reprs import value_in
@@ -308,7 +308,7 @@ def tool_outcome(raw: Any) -> ToolOutcome:
     """A tool's result out of LangChain's tool messages, ADK's and LlamaIndex's result objects, or as it stands."""
     value = containers(raw)
     if isinstance(value, str):
-        value = message_in(value) or value
+        value = message_in(value) or cut_message_in(value) or value
     for _ in range(4):
         if not is_object(value):
             break

@@ -122,3 +122,23 @@ def test_langchains_structured_answers(
     assert (None if found.text is None else json.loads(found.text)) == reply
     assert found.pseudo_tools == pseudo
     assert found.messages is not None
+
+
+@pytest.mark.parametrize(
+    ("content", "end", "result", "error"),
+    [
+        ("18 degrees", ', "additional_kwargs": {}, "respo', "18 degrees", None),
+        ('{"error": "no such order"}', ', "additional_kwargs": {}', {"error": "no such order"}, "no such order"),
+        ("out of reach", ', "name": "look", "status": "error", "art', "out of reach", "out of reach"),
+    ],
+)
+def test_a_tool_message_that_was_cut_after_its_content(
+    content: str, end: str, result: object, error: str | None
+) -> None:
+    """LangChain's envelopes are longer than most results: a length limit cuts them, and not the result."""
+    found = tool_outcome('{"type": "tool", "data": {"content": ' + json.dumps(content) + end)
+    assert (found.result, found.error) == (result, error)
+
+
+def test_a_tool_message_that_was_cut_in_its_content() -> None:
+    assert tool_outcome('{"type": "tool", "data": {"content": "caf\\u00e9 cr\\u00').result == "café cr"

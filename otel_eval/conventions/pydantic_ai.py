@@ -98,7 +98,7 @@ def _conversation(content: Content) -> tuple[Message, ...]:
     return ()
 
 
-def _place(messages: Sequence[Message], index: float) -> int:
+def _place(messages: Sequence[Message], index: int) -> int:
     """Where the model message of that index begins.
 
     It counts requests and responses, but a request is written as several messages: of the system, of tools, of the user.
@@ -107,7 +107,7 @@ def _place(messages: Sequence[Message], index: float) -> int:
     starts = [
         at for at, message in enumerate(messages) if at == 0 or "assistant" in (message.role, messages[at - 1].role)
     ]
-    for at in reversed(starts[: int(index) + 1]):
+    for at in reversed(starts[: index + 1]):
         if messages[at].role != "assistant":
             return at
     return 0

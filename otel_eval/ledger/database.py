@@ -158,7 +158,9 @@ def _mapped() -> Iterator[None]:
     except OperationalError as error:
         if (getattr(error.orig, "sqlstate", None) or "").startswith(_BEYOND_LIMITS):
             raise LedgerRefused(f"the ledger's database cannot hold it: {error.orig}") from error
-        raise LedgerUnavailable(f"the ledger's database did not take it: {error.orig}") from error
+        code = getattr(error.orig, "sqlite_errorcode", 0) & _PRIMARY
+        hint = _CANNOT_OPEN if code in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY) else ""
+        raise LedgerUnavailable(f"the ledger's database did not take it: {error.orig}{hint}") from error
     except DBAPIError as error:
         if getattr(error.orig, "sqlite_errorcode", None) in _DAMAGED:
             raise LedgerError(
@@ -170,4 +172,10 @@ def _mapped() -> Iterator[None]:
 
 # Source: PostgreSQL 15, appendix A: class 54, program limit exceeded; an operational error by its driver.
 _BEYOND_LIMITS = "54"
+_PRIMARY = 0xFF
+"""What of SQLite's extended result codes is the primary one. Source: sqlite.org/rescode.html."""
+_CANNOT_OPEN = (
+    ": it has to be a file, of which and beside which this user may write, also to read it (a copy on a disk that can be "
+    "written will do)"
+)
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)

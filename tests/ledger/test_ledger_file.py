@@ -117,3 +117,11 @@ def test_a_file_that_is_no_database_is_an_error_of_ours(tmp_path):
     with pytest.raises(LedgerError, match="not a database"):
         Ledger.open(f"sqlite:///{path}")
     assert path.read_bytes().startswith(b"this is not")
+
+
+def test_what_cannot_be_opened_is_told_with_what_is_needed(tmp_path):
+    """A directory, say. SQLite's own words would be all: unable to open database file."""
+    with pytest.raises(
+        LedgerUnavailable, match="unable to open database file: it has to be a file, of which and beside which"
+    ):
+        Ledger.open(f"sqlite:///{tmp_path}", create=False)

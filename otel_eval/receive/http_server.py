@@ -11,6 +11,7 @@ import math
 import socket
 import ssl
 from collections.abc import Awaitable, Callable, Iterator
+from http import HTTPStatus
 
 import orjson
 import uvicorn
@@ -96,7 +97,10 @@ class HttpReceiver:
     def _config(self) -> uvicorn.Config:
         routes = [Route(f"/v1/{signal}", self._export(signal), methods=["POST"]) for signal in SERVICES]
         config = uvicorn.Config(
-            Starlette(routes=[*routes, Route("/healthz", _healthz, methods=["GET"])]),
+            Starlette(
+                routes=[*routes, Route("/healthz", _healthz, methods=["GET"])],
+                exception_handlers={HTTPStatus.NOT_FOUND: _not_found},
+            ),
             lifespan="off",
             loop="none",
             http=timed(self._receive_s),
@@ -163,6 +167,12 @@ class _Server(uvicorn.Server):
 
 async def _healthz(request: Request) -> Response:
     return Response(b'{"status":"ok"}', media_type="application/json")
+
+
+async def _not_found(request: Request, error: Exception) -> Response:
+    paths = ", ".join(f"/v1/{signal}" for signal in SERVICES)
+    said = f"there is nothing here: OTLP is taken at {paths}; an exporter's endpoint is http://host:port, without a path or slash"
+    return Response(said + "\n", status_code=HTTPStatus.NOT_FOUND, media_type="text/plain")
 
 
 def _encoding(request: Request) -> Encoding:

@@ -189,6 +189,16 @@ async def test_other_paths_and_methods_are_not_served(taking: Taking, method: st
         assert (await client.request(method, f"http://{taking.http}{path}")).status_code == status
 
 
+async def test_a_path_that_is_wrong_is_told_the_right_ones(taking: Taking) -> None:
+    """``//v1/traces`` is what exporters make of an endpoint that ends with a slash."""
+    async with httpx.AsyncClient() as client:
+        answer = await client.post(f"http://{taking.http}//v1/traces", content=SOUND, headers=PROTOBUF)
+    assert answer.status_code == 404
+    assert (
+        "taken at /v1/traces, /v1/logs, /v1/metrics; an exporter's endpoint is http://host:port, without" in answer.text
+    )
+
+
 async def test_a_sender_that_breaks_off_leaves_no_trace(taking: Taking) -> None:
     """Half a body and a closed connection: nothing stored, the bytes in flight given back, the server goes on."""
     host, _, port = taking.http.rpartition(":")

@@ -41,7 +41,7 @@ def arrivals(draw: st.DrawFn) -> tuple[str, list[Span], list[LogRecord]]:
     return name, draw(st.permutations(spans)), draw(st.permutations(logs))
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 @given(arrivals())
 def test_any_order_and_repetition_gives_the_same(arrived: tuple[str, list[Span], list[LogRecord]]) -> None:
     """Shuffled and sent twice, spans and log records come out as they did in order."""
@@ -49,7 +49,7 @@ def test_any_order_and_repetition_gives_the_same(arrived: tuple[str, list[Span],
     assert assemble(spans, logs) == recorded(name)[1]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(arrivals())
 def test_a_driver_that_keeps_nodes_sees_the_same(arrived: tuple[str, list[Span], list[LogRecord]]) -> None:
     """Facts kept one by one at arrival give what the spans themselves give."""
@@ -59,7 +59,7 @@ def test_a_driver_that_keeps_nodes_sees_the_same(arrived: tuple[str, list[Span],
     assert assemble_nodes(nodes, notes) == recorded(name)[1]
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(arrivals(), st.data())
 def test_any_part_of_a_trace_can_be_put_together(
     arrived: tuple[str, list[Span], list[LogRecord]], data: st.DataObject

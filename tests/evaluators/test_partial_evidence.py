@@ -222,7 +222,7 @@ def assert_stands(evaluator: ExactEvaluator, less: Interaction, whole: Interacti
         assert type(late) is type(early), (evaluator.id, less, early, late)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.data())
 def test_more_of_the_reply_never_overturns_an_outcome(data: st.DataObject) -> None:
     """What a check says of a cut or redacted reply it says of the whole one."""
@@ -232,7 +232,7 @@ def test_more_of_the_reply_never_overturns_an_outcome(data: st.DataObject) -> No
         assert_stands(evaluator, less, whole)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(cut_by_little())
 def test_what_is_next_to_the_cut_never_overturns_an_outcome(pair: tuple[Interaction, Interaction]) -> None:
     """The character that is missing may complete a word, a line or a number."""
@@ -240,7 +240,7 @@ def test_what_is_next_to_the_cut_never_overturns_an_outcome(pair: tuple[Interact
         assert_stands(evaluator, *pair)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.data())
 def test_more_tool_calls_never_overturn_an_outcome(data: st.DataObject) -> None:
     """What a check says of some of the tool calls, or of calls in part, it says of all of them."""
@@ -250,7 +250,7 @@ def test_more_tool_calls_never_overturn_an_outcome(data: st.DataObject) -> None:
         assert_stands(evaluator, less, whole)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.data())
 def test_more_counts_and_the_agent_span_never_overturn_an_outcome(data: st.DataObject) -> None:
     """What a budget, or no-failure, says before the last of the evidence it says after it."""

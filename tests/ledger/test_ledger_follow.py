@@ -67,7 +67,7 @@ def test_filters_pass_over_and_go_on(ledger):
     assert follow(ledger, 0, agent="nobody") == ([], ledger.place().sequence)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.lists(st.lists(st.integers(0, 5), min_size=1, max_size=4), max_size=8), st.integers(1, 3))
 def test_page_by_page_nothing_is_missed_and_nothing_comes_twice(commits, limit):
     """Whatever the pages and transactions, and though some are stored again: each once."""

@@ -27,7 +27,7 @@ def batches(draw_list):
     return st.lists(st.lists(draw_list, min_size=1, max_size=4), min_size=1, max_size=10)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(batches(st.sampled_from(KEYS)))
 def test_the_highest_revision_and_attempt_is_current_in_any_order(commits):
     """Any order, any batching, any repetition: per evaluator the highest (revision, attempt) that was ever stored."""
@@ -42,7 +42,7 @@ def test_the_highest_revision_and_attempt_is_current_in_any_order(commits):
         assert {one.evaluator: (one.revision, one.attempt) for one in ledger.current(interaction_id=ONE.id)} == highest
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(batches(st.sampled_from(KEYS)))
 def test_each_evaluator_is_new_exactly_once(commits):
     """In any order an evaluator's first verdict is counted, once; what is revised says from what."""
@@ -57,7 +57,7 @@ def test_each_evaluator_is_new_exactly_once(commits):
                 assert one.previous not in (None, one.record.outcome.name)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.permutations([1, 2, 3]))
 def test_the_newest_interaction_stays_in_any_order(revisions):
     """Revisions of an Interaction may be stored in any order."""

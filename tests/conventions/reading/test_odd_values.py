@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from otel_eval.assemble.assembler import assemble
@@ -103,7 +103,7 @@ spans = st.builds(
 
 
 @pytest.mark.timeout(400)  # cut off by the usual one, Hypothesis would call its own strategy flaky
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=300)
 @given(st.lists(spans, max_size=5))
 def test_no_attributes_break_the_assembler(some: list[Span]) -> None:
     """Any values under any known keys give Interactions that can be told apart, stored and read again."""
@@ -113,7 +113,7 @@ def test_no_attributes_break_the_assembler(some: list[Span]) -> None:
         assert from_json(written).id == interaction.id
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     attributes,
     values,

@@ -114,5 +114,15 @@ Outcome: TypeAlias = Passed | Failed | Inconclusive | Errored
 
 def describe(check: str, outcome: Outcome) -> str:
     """The outcome on one line: ``FAIL tools: …``, ``PASS judge: <criterion>: scored 0.90, needed 0.50 — <reason>``."""
-    detail = outcome.explanation if isinstance(outcome, Evaluation) else outcome.reason
-    return f"{outcome.word} {check}: {' '.join(detail.split())}"
+    return f"{outcome.word} {check}: {why(outcome)}"
+
+
+def why(outcome: Outcome) -> str:
+    """What it says for itself, on one line: the reason, or the explanation; after its label where that stands for a score.
+
+    A label judge's explanation need not name the label that it came to: ``rude — it mocks the customer``.
+    """
+    if not isinstance(outcome, Evaluation):
+        return " ".join(outcome.reason.split())
+    label = outcome.label if outcome.score is None else None
+    return " — ".join(" ".join(text.split()) for text in (label, outcome.explanation) if text)

@@ -22,7 +22,7 @@ from otel_eval.cli.stored import (
     print_json,
     since_ns,
 )
-from otel_eval.outcome import Evaluation
+from otel_eval.outcome import Evaluation, why
 from otel_eval.record import EvaluationRecord, Origin
 from otel_eval.record_json import to_line
 
@@ -89,14 +89,13 @@ def _table(records: list[EvaluationRecord], out: TextIO) -> None:
         table.add_column(title, overflow="fold", no_wrap=whole)
     for record in records:
         outcome = record.outcome
-        why = outcome.explanation if isinstance(outcome, Evaluation) else outcome.reason
         table.add_row(
             _moment(record.ended_ns),
             escape(printable(record.evaluator)),
             escape(printable(record.agent or "-")),
             f"[{_COLORS[outcome.name]}]{outcome.name}[/]",
             _score(record),
-            escape(printable(" ".join(why.split()))),
+            escape(printable(why(outcome))),
             record.interaction_id,
         )
     console = Console(file=out, width=None if out.isatty() else WIDTH)

@@ -111,6 +111,12 @@ def test_the_table_ends_with_all_four_outcomes(run):
     assert run("evaluations", "--agent", "nobody").output == "no evaluations match\n"
 
 
+def test_a_label_stands_before_its_explanation(run):
+    """The explanation need not name it."""
+    row = next(line for line in run("evaluations", "--evaluator", "toxicity").output.splitlines() if "passed" in line)
+    assert " non-toxic — kind " in row
+
+
 MISTAKES = [
     (["evaluations", "--since", "30"], "30' is not a duration"),
     (["evaluations", "--ledger", "gone.db"], "there is no ledger at gone.db"),

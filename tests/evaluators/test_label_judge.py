@@ -176,7 +176,7 @@ async def test_users_declare_label_judges_of_their_own() -> None:
     """System message, user template, labels; several may pass or fail."""
     complete = fixed(label("RUDE", "curt"))
     outcome = await judged(polite(complete))
-    assert describe(polite().check, outcome) == "FAIL label-judge: curt"
+    assert describe(polite().check, outcome) == "FAIL label-judge: rude — curt"
     assert complete.calls[0].user == "[Text]\nIt is lost."
     assert complete.calls[0].system.startswith("You say whether a text is polite.\n\nAnswer with one JSON object")
     assert await judged(polite(fixed(label("neutral", "x")))) == Passed("x", label="neutral")

@@ -29,7 +29,9 @@ def checked(outcome: Any) -> Outcome:
             return outcome  # type: ignore[return-value]
         return replace(outcome, score=score, attributes=attributes)  # type: ignore[return-value]
     if not isinstance(outcome, Inconclusive | Errored):
-        raise ValueError(f"{type(outcome).__name__}, not an outcome")
+        raise ValueError(
+            f"{type(outcome).__name__}, not an outcome: Passed(…), Failed(…), Inconclusive(…), True or False"
+        )
     _text("reason", outcome.reason)
     if not isinstance(outcome.cause, Cause):
         raise ValueError(f"a cause that is none of {Cause.__name__}'s: {outcome.cause!r}")

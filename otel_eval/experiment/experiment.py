@@ -78,11 +78,11 @@ class Experiment:
     def run(self) -> Report:
         """Run it to the end. Raises EventLoopRunning where an event loop runs already."""
         __tracebackhide__ = True
-        try:
-            asyncio.get_running_loop()
-        except RuntimeError:
-            return asyncio.run(self.run_async())
-        raise EventLoopRunning("an event loop runs here already: await experiment.run_async() instead of calling run()")
+        if _a_loop_runs():
+            raise EventLoopRunning(
+                "an event loop runs here already: await experiment.run_async() instead of calling run()"
+            )
+        return asyncio.run(self.run_async())
 
     async def run_async(self) -> Report:
         """Run it to the end. What an agent or an evaluator raises is in the report; cancellation passes."""
@@ -92,6 +92,15 @@ class Experiment:
         async with using_judges_of_this_loop():
             attempts = await Run(self).attempts()
         return Report(name=self.name, attempts=attempts, gate=decided(self.gate, attempts))
+
+
+def _a_loop_runs() -> bool:
+    """Asked apart, so that what an experiment raises does not name the answer as its context."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
 
 
 @dataclass(frozen=True, slots=True)

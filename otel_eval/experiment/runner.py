@@ -167,7 +167,9 @@ class Run:
         for evaluator in (*self._experiment.evaluators, *case.evaluators, *bound):
             before = chosen.setdefault(evaluator.id, evaluator)
             if before.version != evaluator.version:
-                raise InvalidExperiment(f"case {case.id}: two different evaluators have the id {evaluator.id!r}")
+                raise InvalidExperiment(
+                    f"case {case.id}: two different evaluators have the id {evaluator.id!r}: give one another, with_id('…')"
+                )
         return tuple(chosen.values())
 
     def _ended(

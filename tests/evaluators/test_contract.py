@@ -164,8 +164,16 @@ class Unprintable(Exception):
         (SystemExit(3), "SystemExit: 3", "SystemExit"),
         (asyncio.CancelledError("a cancelled part"), "CancelledError: a cancelled part", "CancelledError"),
         (Unprintable(), "Unprintable: (its message could not be read)", "Unprintable"),
-        (None, "custom returned NoneType, not an outcome", "invalid_outcome"),
-        (0.5, "custom returned float, not an outcome", "invalid_outcome"),
+        (
+            None,
+            "custom returned NoneType, not an outcome: Passed(…), Failed(…), Inconclusive(…), True or False",
+            "invalid_outcome",
+        ),
+        (
+            0.5,
+            "custom returned float, not an outcome: Passed(…), Failed(…), Inconclusive(…), True or False",
+            "invalid_outcome",
+        ),
         (Passed(12), "custom returned explanation 12, which is not a text", "invalid_outcome"),  # type: ignore[arg-type]
         (Passed("", label=3), "custom returned label 3, which is not a text", "invalid_outcome"),  # type: ignore[arg-type]
         (Passed("", score=math.nan), "custom returned score nan, which is not a finite number", "invalid_outcome"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias, overload
 
@@ -52,9 +52,13 @@ class FunctionEvaluator(Evaluator):
     def _takes_context(self) -> bool:
         return len(_positional(self.function)) > 1
 
-    def with_options(self, options: Mapping[str, Any]) -> FunctionEvaluator:
-        """A copy that calls the function with these keyword-only arguments; raises EvaluatorDefinitionError for others."""
-        known = [p.name for p in inspect.signature(self.function).parameters.values() if p.kind is p.KEYWORD_ONLY]
+    def with_options(self, options: Mapping[str, Any] | None = None, /, **named: Any) -> FunctionEvaluator:
+        """A copy that calls the function with these keyword-only arguments; raises EvaluatorDefinitionError for others.
+
+        Given by name, ``greets.with_options(greeting="Hi")``, or as a mapping.
+        """
+        options = {**(options or {}), **named}
+        known = _options(self.function)
         for name in options:
             if name not in known:
                 takes = ", ".join(known) if known else "none"
@@ -65,7 +69,15 @@ class FunctionEvaluator(Evaluator):
         return changed if self._given_id is None else changed.with_id(self._given_id)
 
     def __call__(self, *arguments: Any, **options: Any) -> Any:
+        if not arguments and options and self._are_options(options):
+            given = ", ".join(f"{name}=…" for name in options)
+            raise TypeError(
+                f"{self.name} is called with an Interaction; with options it is {self.name}.with_options({given})"
+            )
         return self.function(*arguments, **options)
+
+    def _are_options(self, names: Iterable[str]) -> bool:
+        return set(names) <= set(_options(self.function))
 
     def evaluate(self, interaction: Interaction, context: EvaluationContext) -> Outcome | Awaitable[Outcome]:
         arguments = (interaction, context) if self._takes_context else (interaction,)
@@ -153,6 +165,10 @@ def _check_signature(function: Function) -> None:
 def _positional(function: Function) -> list[inspect.Parameter]:
     parameters = inspect.signature(function).parameters.values()
     return [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+
+
+def _options(function: Function) -> list[str]:
+    return [p.name for p in inspect.signature(function).parameters.values() if p.kind is p.KEYWORD_ONLY]
 
 
 def _not_blank(what: str, value: str | None) -> str | None:

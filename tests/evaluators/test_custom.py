@@ -87,6 +87,17 @@ async def test_options_are_keyword_only_arguments_and_part_of_the_version(contex
         is_short.with_options({"mots": 1})
 
 
+async def test_options_are_given_by_name_as_well(context: EvaluationContext) -> None:
+    """As a class takes its fields. Calling the evaluator itself calls the function, which lacks an Interaction then."""
+    longer = is_short.with_options(most=100)
+    assert longer.version == is_short.with_options({"most": 100}).version
+    assert await run(longer, interaction(reply="not so short"), context) == Passed("is_short holds")
+    with pytest.raises(TypeError, match=r"is_short is called with an Interaction; .* is_short\.with_options\(most=…\)"):
+        is_short(most=100)
+    assert is_short(interaction(reply="not so short"), most=100)
+    assert is_short(interaction=interaction(reply="not so short"), most=100)
+
+
 def test_the_version_of_a_function_is_of_its_source() -> None:
     """The same function again has the same version; another body, default or captured value another."""
 

@@ -103,7 +103,7 @@ OUTCOMES = [
             "gen_ai.evaluation.explanation": "insults",
         },
         "INFO",
-        "FAIL judge: insults",
+        "FAIL judge: toxic — insults",
     ),
     (
         Inconclusive(reason="no reply", cause=Cause.NOT_CAPTURED),

@@ -63,6 +63,13 @@ class Configured:
             return ()
         return tuple(self.evaluators[name] for name in self.bindings.bound(interaction) if name in self.evaluators)
 
+    def nothing_for(self, interaction: Interaction) -> str:
+        """Why nothing was judged where neither the experiment nor the configuration had an evaluator for this agent."""
+        if self.bindings is None:
+            return "no evaluator was given, so nothing was judged"
+        who = "an agent without a name" if interaction.agent is None else f"the agent {interaction.agent!r}"
+        return f"the configuration binds no evaluator to {who}, and none was given: nothing was judged"
+
     def decide(self, interaction: Interaction) -> tuple[Decision, ...]:
         """What the bindings make of each evaluator, as they would live; of those in ``only`` where that is given."""
         decisions = () if self.bindings is None else self.bindings.decide(interaction)

@@ -113,7 +113,7 @@ class Run:
                 await asyncio.gather(*(self._evaluate(each, judged, job.case, at_hand) for each in evaluators))
             )
             if not evaluators:
-                notes = (*notes, "no evaluator was given, so nothing was judged")
+                notes = (*notes, self._configured.nothing_for(judged))
         traced = None if seen.interaction is None else seen.interaction.reply
         return self._ended(
             job, attempt, started_ns, ended_ns=ended_ns, results=results, interaction=judged, evaluators=evaluators,

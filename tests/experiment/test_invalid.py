@@ -190,6 +190,19 @@ def test_an_attempt_that_nothing_judged_says_why():
     assert "note: no evaluator was given, so nothing was judged" in report.render(color=False)
 
 
+def test_an_agent_that_the_configuration_does_not_name_is_named(tmp_path):
+    """A slip in either name is seen at once."""
+    file = tmp_path / "otel-eval.yaml"
+    file.write_text("evaluators: {fine: {check: should_not_fail, agents: [somebody-else]}}")
+    shop = Shop()
+    report = Experiment(cases=[EvalCase("a", "b")], agent=shop, telemetry=shop.telemetry, config=file).run()
+    [attempt] = report.attempts
+    assert attempt.status is Status.INCONCLUSIVE
+    assert attempt.notes == (
+        "the configuration binds no evaluator to the agent 'shop', and none was given: nothing was judged",
+    )
+
+
 def test_an_id_that_the_configuration_uses_otherwise_costs_one_attempt_alone(tmp_path):
     """Which evaluators are bound is known once the agent has run: the batch goes on."""
     path = tmp_path / "otel-eval.yaml"

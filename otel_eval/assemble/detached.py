@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from otel_eval.assemble.interactions import Evidence
+from otel_eval.assemble.evidence import Evidence
 from otel_eval.assemble.nodes import Node
 from otel_eval.assemble.transcript import reply_in
 from otel_eval.conventions.facts import Facts, Kind

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
+from otel_eval.assemble.evidence import Evidence
 from otel_eval.conventions.facts import TOOL_CALLS, Facts, Mark
 from otel_eval.conventions.reading.cutting import LIMIT_SETTING, is_cut
 from otel_eval.conventions.reading.parts import is_hidden
 from otel_eval.frozen import changed
 from otel_eval.interaction import Gap, GapKind, Interaction, Part, TextPart, Usage
-
-if TYPE_CHECKING:
-    from otel_eval.assemble.interactions import Evidence
 
 COUNT_SETTING = "OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT"
 _MARKED = {"asked": ("input",), "history": ("input",), "reply": ("output",), "system": ("system", "input")}
@@ -72,7 +69,8 @@ def _gaps(interaction: Interaction, evidence: Evidence) -> Iterator[Gap]:
     if interaction.usage == Usage():
         yield Gap(field="usage", kind=absent)
     if interaction.system is None:
-        yield _gap("system", conversation, absent, setting)
+        on = interaction.asked is not None and not _hides_system(conversation)  # then there may be none
+        yield _gap("system", conversation, absent, None if on else setting)
     elif is_cut(interaction.system, tails):
         yield _cut("system", interaction.system)
     steps = [node.facts for node in evidence.steps if node.facts is not None]
@@ -104,6 +102,10 @@ def _gap(field: str, conversation: list[Facts], absent: GapKind, setting: str | 
     if _dropped(conversation):
         return Gap(field=field, kind=GapKind.DROPPED, setting=COUNT_SETTING)
     return Gap(field=field, kind=absent, setting=setting if absent is GapKind.NOT_CAPTURED else None)
+
+
+def _hides_system(conversation: list[Facts]) -> bool:
+    return any(mark.field in _MARKED["system"] for facts in conversation for mark in facts.marks)
 
 
 def _parts(conversation: list[Facts], field: str) -> Iterator[Part]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from otel_eval.assemble.interactions import Evidence
+from otel_eval.assemble.evidence import Evidence
 from otel_eval.assemble.tools import canonical
 from otel_eval.frozen import changed
 from otel_eval.interaction import Interaction, ModelCall, ToolCall, Totals, Usage

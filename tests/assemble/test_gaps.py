@@ -263,3 +263,13 @@ def test_a_call_that_goes_on_from_a_trimmed_history() -> None:
                       started_ns=first.ended_ns)  # fmt: skip
     found = only([last, first])
     assert (found.asked, found.reply, len(found.model_calls)) == (ASKED, REPLY, 2)
+
+
+@pytest.mark.parametrize("content", [True, False])
+def test_no_switch_is_named_for_instructions_where_content_is_on(content: bool) -> None:
+    """An agent may have no instructions. Whoever is told to turn on what is on looks in vain."""
+    root = agent_span(asked=ASKED if content else None, reply=REPLY if content else None)
+    (found,) = assemble([root])
+    gap = found.gap("system")
+    assert gap is not None
+    assert (gap.kind, gap.setting is None) == (GapKind.NOT_CAPTURED, content)

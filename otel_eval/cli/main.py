@@ -72,6 +72,7 @@ def _version(wanted: bool) -> None:
 
 app = typer.Typer(
     cls=Commands,
+    context_settings={"help_option_names": ["-h", "--help"]},
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     help="Trace-driven evaluation of AI agents: OTLP in, verdicts out into the telemetry pipeline.",

@@ -105,6 +105,7 @@ def _agent(span: Span, kind: Kind, content: Content) -> Facts:
         weak_agent=_name_of(span.name),
         input=_own(attributes, _with_system(taken.messages, messages) if taken.messages else messages),
         asked=taken.text,
+        prompt=_task(content) if "crew_id" in attributes else None,
         output=given.messages,
         reply=given.text,
         pseudo_tools=given.pseudo_tools,
@@ -116,6 +117,18 @@ def _agent(span: Span, kind: Kind, content: Content) -> Facts:
         marks=content.marks,
         setting=SETTING,
     )
+
+
+def _task(content: Content) -> str | None:
+    """What CrewAI's only task says, or the task that an agent has done: models that nothing instruments are asked that.
+
+    Source: openinference-instrumentation-crewai 1.1 (``_wrappers``); a ``TaskOutput`` has its task's description.
+    """
+    tasks = decode_leniently(content.attributes.get("crew_tasks"))
+    done = decode_leniently(content.attributes.get("output.value"))
+    found = tasks[0] if isinstance(tasks, list) and len(tasks) == 1 else done
+    said = text(found.get("description")) if is_object(found) else None
+    return None if content.hidden("input", said) else said
 
 
 def _name_of(span_name: str) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -142,3 +143,46 @@ def test_the_instructions_of_an_agent_stand_in_its_flattened_messages() -> None:
     }
     (found,) = assemble([span("invoke_agent order_agent", attributes=own, scope=Scope("gcp.vertex.agent"))])
     assert (found.asked, found.system) == ("Where is it?", "Be brief.")
+
+
+def crew(*told: str) -> list[Span]:
+    """A crew whose models nothing instruments; one agent does one task after the other."""
+    scope, own = Scope("openinference.instrumentation.crewai"), {"crew_id": "c1"}
+    tasks = [
+        {"id": str(place), "description": text, "agent_role": f"helper {place}"} for place, text in enumerate(told)
+    ]
+    root = span(
+        "Crew_c1.kickoff",
+        scope=scope,
+        attributes={**own, "openinference.span.kind": "CHAIN", "crew_inputs": "", "crew_tasks": json.dumps(tasks)},
+    )
+    return [root] + [
+        span(
+            f"helper {place}._execute_core",
+            parent=root,
+            scope=scope,
+            attributes={
+                **own,
+                "openinference.span.kind": "AGENT",
+                "graph.node.id": f"helper {place}",
+                "input.value": json.dumps({"agent": {"role": f"helper {place}"}, "context": "", "tools": []}),
+                "output.value": json.dumps({"description": text, "raw": f"{text} Done.", "agent": f"helper {place}"}),
+            },
+        )
+        for place, text in enumerate(told)
+    ]
+
+
+def test_a_crew_was_asked_what_its_task_says() -> None:
+    """Where no model's span has the prompt around it; also where the task was not done, which its agent's span alone tells."""
+    (found,) = assemble(crew("Refund o_9."))
+    assert (found.asked, found.reply, found.agent) == ("Refund o_9.", "Refund o_9. Done.", "helper 0")
+    kickoff, agent = crew("Refund o_9.")
+    (failed,) = assemble([kickoff, replace(agent, status="error", attributes={**agent.attributes, "output.value": ""})])
+    assert (failed.asked, failed.reply) == ("Refund o_9.", None)
+
+
+def test_each_agent_of_a_crew_was_asked_what_its_own_task_says() -> None:
+    """Not what the first of all tasks says."""
+    agents = {facts.agent: facts.prompt for each in crew("Refund o_9.", "Write to Ann.") if (facts := facts_of(each))}
+    assert agents == {None: None, "helper 0": "Refund o_9.", "helper 1": "Write to Ann."}

@@ -13,6 +13,7 @@ from otel_eval.config import Config, ConfigError
 from otel_eval.config.load import DEFAULT_FILE
 from otel_eval.config.reference import schema as json_schema
 from otel_eval.config.starting import load_to_start
+from otel_eval.emit.endpoints import shown
 from otel_eval.emit.settings import ExporterSettings, targets
 
 USAGE_ERROR = 2
@@ -78,5 +79,5 @@ def _destination(config: Config) -> str:
     if not endpoints:
         return "the ledger alone" if otlp is None else "the ledger alone, as OTEL_SDK_DISABLED says"
     if otlp is not None:
-        return otlp.endpoint
-    return f"{' and '.join(dict.fromkeys(endpoints))}, as OTEL_EXPORTER_OTLP_* says"
+        return shown(otlp.endpoint)
+    return f"{' and '.join(dict.fromkeys(map(shown, endpoints)))}, as OTEL_EXPORTER_OTLP_* says"

@@ -1,4 +1,4 @@
-"""Whether an endpoint that we would export to is a listener of ours: verdicts sent to ourselves would go in circles."""
+"""Endpoints that we would export to: whether one is a listener of ours (verdicts would go in circles), and how one is shown."""
 
 from __future__ import annotations
 
@@ -19,6 +19,14 @@ def same_listener(endpoint: str, listeners: Iterable[str]) -> bool:
     """
     host, port = split(endpoint)
     return any(_answers(split(listener), host, port) for listener in listeners)
+
+
+def shown(endpoint: str) -> str:
+    """The endpoint as it may be printed: without the user and the password that stand in some."""
+    scheme, found, rest = endpoint.rpartition("://")
+    authority, slash, path = rest.partition("/")
+    login, at, host = authority.rpartition("@")
+    return f"{scheme}{found}{'***' if login else ''}{at}{host}{slash}{path}"
 
 
 def split(address: str) -> tuple[str, int]:

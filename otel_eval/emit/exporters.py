@@ -40,6 +40,7 @@ from opentelemetry.sdk.metrics.export import AggregationTemporality, MetricExpor
 from opentelemetry.sdk.metrics.view import ExplicitBucketHistogramAggregation
 
 from otel_eval.emit.answers import Answer, Exported, answer_of_grpc, answer_of_http
+from otel_eval.emit.endpoints import shown
 from otel_eval.emit.settings import PREFIX, ExporterSettings, ExportSettingsError, Signal, SignalSettings
 
 T = TypeVar("T")
@@ -218,7 +219,7 @@ def _environment_for(target: SignalSettings) -> Iterator[None]:
     except (InvalidCompressionValueException, OSError, RuntimeError, ValueError) as error:
         if isinstance(error, ExportSettingsError):
             raise
-        raise ExportSettingsError(f"{target.signal} cannot be exported to {target.endpoint}: {error}") from error
+        raise ExportSettingsError(f"{target.signal} cannot be exported to {shown(target.endpoint)}: {error}") from error
     finally:
         os.environ.update(hidden)
 

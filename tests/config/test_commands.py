@@ -100,6 +100,10 @@ def test_check_without_the_files_of_another_machine(here: Path) -> None:
             {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://c:4318", "OTEL_TRACES_EXPORTER": "none"},
             "http://c:4318/v1/logs, as OTEL_EXPORTER_OTLP_* says",
         ),
+        (
+            {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://ann:s3cr3t@c:4318", "OTEL_TRACES_EXPORTER": "none"},
+            "http://***@c:4318/v1/logs, as OTEL_EXPORTER_OTLP_* says",
+        ),
         ({"OTEL_EXPORTER_OTLP_METRICS_ENDPOINT": "http://c:4317"}, "the ledger alone"),
         ({"OTEL_EXPORTER_OTLP_ENDPOINT": "http://c:4317", "OTEL_SDK_DISABLED": "true"}, "the ledger alone"),
     ],

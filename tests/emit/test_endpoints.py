@@ -6,7 +6,7 @@ import socket
 
 import pytest
 
-from otel_eval.emit.endpoints import same_listener
+from otel_eval.emit.endpoints import same_listener, shown
 
 LOOPBACK, EVERYWHERE = ("127.0.0.1:4317", "127.0.0.1:4318"), ("0.0.0.0:4317",)
 CASES = [
@@ -49,3 +49,18 @@ def test_this_machines_own_name_is_us():
     except OSError:
         pytest.skip("this machine cannot resolve its own name")
     assert same_listener(f"http://{name}:4317", EVERYWHERE)
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "told"),
+    [
+        ("http://collector:4318/v1", "http://collector:4318/v1"),
+        ("https://ann:s3cr3t@collector:4318/v1?a@b", "https://***@collector:4318/v1?a@b"),
+        ("ann:s3@cr3t@collector:4317", "***@collector:4317"),
+        ("http://token@[::1]:4318", "http://***@[::1]:4318"),
+        ("http://collector/a@b", "http://collector/a@b"),
+    ],
+)
+def test_no_password_of_an_endpoint_is_shown(endpoint: str, told: str) -> None:
+    """Some backends take the key as the user of the URL."""
+    assert shown(endpoint) == told

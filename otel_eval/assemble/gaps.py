@@ -69,7 +69,7 @@ def _gaps(interaction: Interaction, evidence: Evidence) -> Iterator[Gap]:
     if interaction.usage == Usage():
         yield Gap(field="usage", kind=absent)
     if interaction.system is None:
-        on = interaction.asked is not None and not _hides_system(conversation)  # then there may be none
+        on = None not in (interaction.asked, interaction.reply) and not _hides_system(conversation)  # there may be none
         yield _gap("system", conversation, absent, None if on else setting)
     elif is_cut(interaction.system, tails):
         yield _cut("system", interaction.system)

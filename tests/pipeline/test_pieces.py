@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Collection, Iterable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from otel_eval.assemble.completion import CompletionSettings, Ready
-from otel_eval.instruments import NullRecorder
-from otel_eval.journal import Journal, Request
+from otel_eval.assemble.completion import Ready
 from otel_eval.ledger import LedgerUnavailable
-from otel_eval.loop_guard import LoopGuard
-from otel_eval.pipeline import Pipeline
 from otel_eval.pipeline.pipeline import EXPIRE_EVERY_S
 from otel_eval.signals import Span
 from otel_eval.testing.clock import ManualClock
-from otel_eval.testing.otlp import otlp_request
 from otel_eval.testing.spans import conversation, span
+from tests.pipeline.kit import pipeline, settled, store
 
 
 class Ledger:
@@ -39,37 +34,6 @@ class Ledger:
             self.down -= 1
             raise LedgerUnavailable("it is started again")
         return {trace_id: dict(self.told[trace_id]) for trace_id in trace_ids if trace_id in self.told}
-
-
-@asynccontextmanager
-async def pipeline(directory: Path, ledger: Ledger, clock: ManualClock) -> AsyncIterator[Journal]:
-    async with await Journal.open(directory, clock=clock) as journal:
-        running = Pipeline(
-            journal=journal,
-            accept=ledger.accept,
-            guard=LoopGuard(bytes(32)),
-            clock=clock,
-            recorder=NullRecorder(),
-            settings=CompletionSettings(),
-            told_of=ledger.told_of,
-        )
-        task = asyncio.create_task(running.run())
-        yield journal
-        assert not task.done()
-        task.cancel()
-        await asyncio.wait([task])
-
-
-async def store(journal: Journal, spans: Sequence[Span]) -> None:
-    await journal.append(Request(signal="traces", encoding="protobuf", body=otlp_request(spans)))
-
-
-async def settled(journal: Journal, clock: ManualClock) -> None:
-    """Turn the clock until the journal needs none of its entries."""
-    async with asyncio.timeout(10):
-        while journal.backlog_bytes:
-            await clock.run_for(1)
-            await asyncio.sleep(0)
 
 
 def id_of(agent: Span) -> str:

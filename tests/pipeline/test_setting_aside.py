@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Collection, Iterable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from otel_eval.assemble.completion import Completion, CompletionSettings, Ready
+from otel_eval.assemble.completion import Completion, Ready
 from otel_eval.assemble.nodes import observe
-from otel_eval.instruments import NullRecorder
-from otel_eval.journal import Journal, Request
 from otel_eval.ledger import LedgerUnavailable
-from otel_eval.loop_guard import LoopGuard
-from otel_eval.pipeline import Pipeline
-from otel_eval.signals import Span
 from otel_eval.testing.clock import ManualClock
-from otel_eval.testing.otlp import otlp_request
 from otel_eval.testing.spans import agent_span, conversation
+from tests.pipeline.kit import pipeline, settled, store
 
 
 class Unprintable:
@@ -49,44 +43,12 @@ class Ledger:
             self.agents += [each.interaction.agent for each in batch]
             self._took.notify_all()
 
+    async def told_of(self, trace_ids: Collection[str]) -> dict[str, dict[str, str]]:
+        return {}
+
     async def took(self, count: int) -> None:
         async with asyncio.timeout(10), self._took:
             await self._took.wait_for(lambda: len(self.agents) >= count)
-
-
-async def told_of(trace_ids: Collection[str]) -> dict[str, dict[str, str]]:
-    return {}
-
-
-@asynccontextmanager
-async def pipeline(directory: Path, ledger: Ledger, clock: ManualClock) -> AsyncIterator[Journal]:
-    async with await Journal.open(directory, clock=clock) as journal:
-        running = Pipeline(
-            journal=journal,
-            accept=ledger.accept,
-            guard=LoopGuard(bytes(32)),
-            clock=clock,
-            recorder=NullRecorder(),
-            settings=CompletionSettings(),
-            told_of=told_of,
-        )
-        task = asyncio.create_task(running.run())
-        yield journal
-        assert not task.done()
-        task.cancel()
-        await asyncio.wait([task])
-
-
-async def store(journal: Journal, spans: Sequence[Span]) -> None:
-    await journal.append(Request(signal="traces", encoding="protobuf", body=otlp_request(spans)))
-
-
-async def settled(journal: Journal, clock: ManualClock) -> None:
-    """Turn the clock until the journal needs none of its entries."""
-    async with asyncio.timeout(10):
-        while journal.backlog_bytes:
-            await clock.run_for(1)
-            await asyncio.sleep(0)
 
 
 async def test_an_interaction_that_cannot_be_stored_goes_to_quarantine(

@@ -62,51 +62,39 @@ class Content:
 
         ``twice`` false: the convention encodes every value once, so that a text that looks like JSON is a text.
         """
-        for key in keys:
-            raw = self.attributes.get(key)
-            if raw is None:
-                continue
-            if self.hidden(field, raw):
-                return MISSING
-            try:
-                return decode(raw, twice=twice)
-            except Undecodable:
-                self.mark(field, GapKind.TRUNCATED)
-                return MISSING
-        return MISSING
+        raw = self._first(field, keys)
+        if raw is MISSING:
+            return MISSING
+        try:
+            return decode(raw, twice=twice)
+        except Undecodable:
+            self.mark(field, GapKind.TRUNCATED)
+            return MISSING
 
     def json(self, field: str, *keys: str) -> JsonValue | Missing:
         """A tool's arguments: decoded JSON, else the text; a cut text stays, marked."""
-        for key in keys:
-            raw = self.attributes.get(key)
-            if raw is None:
-                continue
-            if self.hidden(field, raw):
-                return MISSING
-            try:
-                return plain(decode(raw))
-            except Undecodable:
-                self.mark(field, GapKind.TRUNCATED)
-                return str(raw)
-        return MISSING
+        raw = self._first(field, keys)
+        if raw is MISSING:
+            return MISSING
+        try:
+            return plain(decode(raw))
+        except Undecodable:
+            self.mark(field, GapKind.TRUNCATED)
+            return str(raw)
 
     def result(self, field: str, *keys: str) -> JsonValue | Missing:
         """A tool's result: text blocks joined, objects and arrays decoded, a JSON string unquoted, other text as it stands."""
-        for key in keys:
-            raw = self.attributes.get(key)
-            if raw is None:
-                continue
-            if self.hidden(field, raw):
-                return MISSING
-            if isinstance(raw, str) and raw[:1] == '"':
-                return result_value(decode_leniently(raw))
-            try:
-                decoded = decode(raw)
-            except Undecodable:
-                self.mark(field, GapKind.TRUNCATED)
-                return result_value(raw)
-            return result_value(decoded if isinstance(decoded, (dict, list)) else raw)
-        return MISSING
+        raw = self._first(field, keys)
+        if raw is MISSING:
+            return MISSING
+        if isinstance(raw, str) and raw[:1] == '"':
+            return result_value(decode_leniently(raw))
+        try:
+            decoded = decode(raw)
+        except Undecodable:
+            self.mark(field, GapKind.TRUNCATED)
+            return result_value(raw)
+        return result_value(decoded if isinstance(decoded, (dict, list)) else raw)
 
     def messages(self, field: str, *keys: str, role: str = "user") -> tuple[Message, ...] | None:
         """The messages of the first attribute that has any; none where one says that nothing was said; else None."""
@@ -171,6 +159,14 @@ class Content:
             self.mark(field, GapKind.TRUNCATED)
             return True
         return False
+
+    def _first(self, field: str, keys: tuple[str, ...]) -> object:
+        """The first of the attributes that is there, as it stands; MISSING where none is, or it is hidden."""
+        for key in keys:
+            raw = self.attributes.get(key)
+            if raw is not None:
+                return MISSING if self.hidden(field, raw) else raw
+        return MISSING
 
     def cut(self, field: str, raw: object) -> bool:
         """Whether the value is an object or array that ends before its brackets do, which is marked."""

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from otel_eval.assemble.calls import last_of
 from otel_eval.assemble.evidence import Evidence
 from otel_eval.conventions.facts import TOOL_CALLS, Facts, Mark
 from otel_eval.conventions.reading.cutting import LIMIT_SETTING, is_cut
+from otel_eval.conventions.reading.messages import calls_in
 from otel_eval.conventions.reading.parts import is_hidden
 from otel_eval.frozen import changed
 from otel_eval.interaction import Gap, GapKind, Interaction, Part, TextPart, Usage
@@ -49,7 +51,7 @@ def _gaps(interaction: Interaction, evidence: Evidence) -> Iterator[Gap]:
     elif _is_part(interaction.asked, "input", conversation):
         yield Gap(field="asked", kind=GapKind.DROPPED, setting=COUNT_SETTING)
     if interaction.reply is None and interaction.failure is None:
-        yield _gap("reply", conversation, absent, setting)
+        yield _gap("reply", conversation, absent, None if _goes_on(evidence) else setting)
     elif interaction.reply is not None and is_cut(interaction.reply, tails):
         yield _cut("reply", interaction.reply)
     elif interaction.reply is not None and _is_part(interaction.reply, "output", conversation):
@@ -69,7 +71,8 @@ def _gaps(interaction: Interaction, evidence: Evidence) -> Iterator[Gap]:
     if interaction.usage == Usage():
         yield Gap(field="usage", kind=absent)
     if interaction.system is None:
-        on = None not in (interaction.asked, interaction.reply) and not _hides_system(conversation)  # there may be none
+        told = interaction.asked is not None and (interaction.reply is not None or _goes_on(evidence))
+        on = told and not _hides_system(conversation)  # there may be none
         yield _gap("system", conversation, absent, None if on else setting)
     elif is_cut(interaction.system, tails):
         yield _cut("system", interaction.system)
@@ -102,6 +105,12 @@ def _gap(field: str, conversation: list[Facts], absent: GapKind, setting: str | 
     if _dropped(conversation):
         return Gap(field=field, kind=GapKind.DROPPED, setting=COUNT_SETTING)
     return Gap(field=field, kind=absent, setting=setting if absent is GapKind.NOT_CAPTURED else None)
+
+
+def _goes_on(evidence: Evidence) -> bool:
+    """Whether the last thing that the model is known to have said is that it wants tools called: no switch tells a reply."""
+    said = last_of(evidence.calls).output if evidence.calls else ()
+    return any(map(calls_in, said))
 
 
 def _hides_system(conversation: list[Facts]) -> bool:

@@ -44,16 +44,25 @@ class Run:
         return [self.root, *self.parts]
 
     def name(self) -> str | None:
-        """The name of the agent: its own, or the first that one of its frames has; a workflow's name at last."""
+        """The name of the agent: its own, or the first that one of its frames has; a workflow's name at last.
+
+        A frame's agent that another one called is not the first: the model's calls before it name that other one.
+        """
         for node in self.frames:
             if node.facts is not None and node.facts.agent and node.kind() is Kind.AGENT:
-                return node.facts.agent
+                return (self._caller(node) if node is not self.root else None) or node.facts.agent
         for node in (*self.frames, *self.members):
             if node.facts is not None and node.facts.agent and node.span_id not in self.inside_tool:
                 return node.facts.agent
         return next(
             (node.facts.weak_agent for node in reversed(self._first()) if node.facts and node.facts.weak_agent), None
         )
+
+    def _caller(self, part: Node) -> str | None:
+        """Whose model was called before that part of the run began."""
+        before = (node for node in self.members if node.kind() is Kind.MODEL and node.order < part.order)
+        first = min(before, key=lambda node: node.order, default=None)
+        return first.facts.agent if first is not None and first.facts is not None else None
 
     def _first(self) -> list[Node]:
         """The frames from the outermost down to the first agent: what comes after it in a row stands beside it."""

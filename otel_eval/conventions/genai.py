@@ -151,7 +151,8 @@ def read(span: Span) -> Facts | None:
         "setting": _setting_of(span.scope.name),
     }
     values |= _tool(span, content) if kind is Kind.TOOL else _model(span, kind)
-    if kind is Kind.AGENT and _waits(attributes):
+    waits = kind is Kind.AGENT and any(map(_waits, (attributes, *(event.attributes for event in span.events))))
+    if waits:
         values["output"] = None
     if kind is Kind.MODEL and _lost_calls(values["output"], values["finish_reasons"]):
         values["output"] = None
@@ -163,7 +164,8 @@ def read(span: Span) -> Facts | None:
     told = events.facts_of_events(span.events) if span.events else None
     if told is None:
         return facts
-    return fill(facts, _tool_events(told) if kind is Kind.TOOL else told)
+    known = {"output": None} if waits else {}
+    return fill(facts, _tool_events(told) if kind is Kind.TOOL else told, **known)
 
 
 @lru_cache(maxsize=1024)

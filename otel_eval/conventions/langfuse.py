@@ -14,6 +14,7 @@ from typing import Any
 from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind
 from otel_eval.conventions.reading.answers import counted
 from otel_eval.conventions.reading.content import Content
+from otel_eval.conventions.reading.langgraph import agent_in
 from otel_eval.conventions.reading.observed import Observed, facts_of
 from otel_eval.conventions.reading.trouble import failure_of, first_exception_of, is_control_flow
 from otel_eval.conventions.reading.values import Undecodable, containers, decode, decode_leniently, text
@@ -58,7 +59,7 @@ def read(span: Span) -> Facts | None:
         model=text(attributes.get("langfuse.observation.model.name")),
         usage=counted(decode_leniently(attributes.get("langfuse.observation.usage_details"))),
         session=text(attributes.get("session.id")) or _metadata(attributes, "thread_id"),
-        agent=_metadata(attributes, "lc_agent_name"),
+        agent=_metadata(attributes, "lc_agent_name") or (_asking(attributes) if kind is Kind.MODEL else None),
     )
     return facts_of(observed, span, content)
 
@@ -75,6 +76,10 @@ def _kind_of_chain(span: Span, kind: Kind) -> Kind:
     if node is not None and agent is None and (given.lstrip()[:1] != "{" or span.name == _SUPERVISORS):
         return Kind.STEP  # a function between nodes, as ``route_to_active_agent``: a graph gives its state
     return Kind.WORKFLOW if agent is not None else kind
+
+
+def _asking(attributes: Mapping[str, Any]) -> str | None:
+    return agent_in(_metadata(attributes, "langgraph_node"), _metadata(attributes, "langgraph_checkpoint_ns"))
 
 
 def _metadata(attributes: Mapping[str, Any], key: str) -> str | None:

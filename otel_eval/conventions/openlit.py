@@ -21,7 +21,7 @@ from otel_eval.conventions.reading.parts import result_value
 from otel_eval.conventions.reading.payloads import input_payload, output_payload
 from otel_eval.conventions.reading.reprs import value_in
 from otel_eval.conventions.reading.trouble import error_in_result, failure_of, tool_error_of
-from otel_eval.conventions.reading.values import first_text, text, unflatten
+from otel_eval.conventions.reading.values import decode_leniently, first_text, text, unflatten
 from otel_eval.interaction import GapKind, JsonValue, Message, Part, ToolCallPart
 from otel_eval.signals import Span
 
@@ -43,6 +43,10 @@ _HOOKS = (".before_agent", ".after_agent")
 """The nodes of a middleware, in LangChain 1."""
 _CALLS = ("agent", "call_agent")
 """What calls a model or an agent in LangGraph's prebuilt graphs and in its supervisor."""
+
+_AGNO = "openlit.instrumentation.agno"
+_FIELDS = re.compile(r"[a-z_]\w*=(?:['\"\d\[{(-]|None\b|True\b|False\b|[A-Z]\w*\().*", re.S)
+"""``str()`` of a pydantic object, which Agno gives back where one was asked for: the model's answer has it in JSON."""
 
 _MODEL = ("chat", "text_completion", "generate_content", "model_request")
 _ARGUMENTS = ("gen_ai.tool.call.arguments", "gen_ai.tool.args", "gen_ai.tool.input", "mcp.tool.arguments")
@@ -129,6 +133,8 @@ def _frame(span: Span, operation: str) -> Facts:
     agent = _named(span) if "gen_ai.operation.name" not in attributes else None
     if kind is Kind.AGENT and _is_node(span):
         kind, agent = Kind.STEP, ""
+    elif kind is Kind.WORKFLOW and "gen_ai.agno.team.agents" in attributes:
+        kind, agent = Kind.AGENT, text(attributes.get("gen_ai.workflow.name"))  # a team, which has a model of its own
     elif kind is Kind.WORKFLOW and span.scope.name == _GRAPH:
         if attributes.get("gen_ai.request.stream") is True:
             return Facts(
@@ -143,6 +149,8 @@ def _frame(span: Span, operation: str) -> Facts:
     output = made.messages if made is not None else None
     if output is None and calls and not _answered(attributes):
         output = read_messages([{"role": "assistant", "tool_calls": calls}], "assistant") or None
+    if span.scope.name == _AGNO and _is_object(attributes.get("gen_ai.output.messages")):
+        output = ()
     return Facts(
         kind=kind,
         agent=agent,
@@ -156,6 +164,11 @@ def _frame(span: Span, operation: str) -> Facts:
         marks=content.marks,
         setting=SETTING,
     )
+
+
+def _is_object(raw: Any) -> bool:
+    said = [message.text or "" for message in read_messages(decode_leniently(raw), "assistant")]
+    return len(said) == 1 and _FIELDS.fullmatch(said[0]) is not None
 
 
 def _named(span: Span) -> str | None:

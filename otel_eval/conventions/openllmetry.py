@@ -131,6 +131,7 @@ def _entity(span: Span, kind: Kind) -> Facts:
         asked=taken.text,
         output=given.messages,
         reply=given.text if given != Payload() else _contents(attributes),
+        pseudo_tools=given.pseudo_tools,
         failure=failure_of(span) if kind is not Kind.STEP else None,
         control_flow=is_control_flow(span),
         marks=content.marks,

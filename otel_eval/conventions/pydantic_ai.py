@@ -13,7 +13,7 @@ from typing import Any
 
 from otel_eval.conventions.facts import Convention, Facts, Kind
 from otel_eval.conventions.reading.content import USAGE_KEYS, Content, usage_of
-from otel_eval.conventions.reading.messages import asks, read_message
+from otel_eval.conventions.reading.messages import asks, calls_in, read_message
 from otel_eval.conventions.reading.trouble import failure_of, is_control_flow, tool_error_of
 from otel_eval.conventions.reading.values import Undecodable, decode, decode_leniently, is_object, number, text
 from otel_eval.interaction import GapKind, Message
@@ -67,7 +67,7 @@ def _agent(span: Span, content: Content) -> Facts:
         input=before + turn[:opening] if messages else None,
         output=turn[opening:] or None,
         new_from=len(before) if messages else None,
-        reply=_final(attributes.get("final_result")),
+        reply=_final(attributes.get("final_result"), turn[-1:]),
         system=content.instructions("gen_ai.system_instructions"),
         model=text(attributes.get("model_name")),
         usage=usage_of(attributes, AGGREGATED_KEYS),
@@ -121,8 +121,19 @@ def _event(item: Mapping[str, Any]) -> Message:
     return read_message({"role": _ROLES.get(name, "assistant"), **item}, "assistant")
 
 
-def _final(raw: Any) -> str | None:
-    return raw if isinstance(raw, str) else None
+def _final(raw: Any, last: Sequence[Message]) -> str | None:
+    return raw if isinstance(raw, str) and not _defers(raw, last) else None
+
+
+def _defers(raw: str, last: Sequence[Message]) -> bool:
+    """Whether the run ended with ``DeferredToolRequests``: calls for the program to make, or a user to approve."""
+    if '"approvals"' not in raw:
+        return False
+    given = decode_leniently(raw)
+    listed = [given.get(key) for key in ("calls", "approvals")] if is_object(given) else []
+    asked = {call.call_id for message in last for call in calls_in(message)}
+    calls = [call for calls in listed if isinstance(calls, list) for call in calls if is_object(call)]
+    return bool(calls) and all(call.get("tool_call_id") in asked for call in calls)
 
 
 def _model(span: Span) -> Facts:

@@ -273,3 +273,14 @@ def test_no_switch_is_named_for_instructions_where_content_is_on(content: bool) 
     gap = found.gap("system")
     assert gap is not None
     assert (gap.kind, gap.setting is None) == (GapKind.NOT_CAPTURED, content)
+
+
+def test_no_switch_is_named_for_a_reply_where_the_last_thing_said_asks_for_tools() -> None:
+    """A tool's result ended the run, or somebody is to approve the call: content is on."""
+    root = agent_span(asked=ASKED, reply=None)
+    asking = model_span(parent=root, messages=[message("user", ASKED)], output=[message("assistant", CALL)])
+    found = only([root, asking, tool_span("getOrder", ARGUMENTS, RESULT, parent=root, call_id="c1")])
+    gap = found.gap("reply")
+    assert found.reply is None
+    assert gap is not None
+    assert (gap.kind, gap.setting) == (GapKind.NOT_CAPTURED, None)

@@ -208,3 +208,31 @@ def test_a_tools_message_has_the_tools_name_for_a_role_in_javascript() -> None:
         "assistant",
         "tool",
     ]
+
+
+def test_a_supervisor_is_not_named_after_the_agent_that_it_calls() -> None:
+    """``create_supervisor`` makes its own agent with ``create_react_agent``, which no span is named after."""
+
+    def node(name: str, way: str, **more: str) -> dict[str, str]:
+        told = {"langgraph_node": name, "langgraph_checkpoint_ns": way, **more}
+        return {f"langfuse.observation.metadata.{key}": value for key, value in told.items()}
+
+    graph = observation("chain", "LangGraph", {"messages": [{"type": "human", "content": "Refund it."}]})
+    call = {"role": "assistant", "tool_calls": [{"name": "transfer_to_billing", "args": {}, "id": "c1"}]}
+    asking = node("agent", "boss:11|agent:12")
+    boss = observation("chain", "boss", parent=graph, more=node("boss", "boss:11"))
+    first = observation("generation", "ChatOpenAI", ASKED, call, parent=boss, more=asking)
+    later_ns = graph.started_ns + 1000
+    billing = observation(
+        "agent",
+        "billing",
+        parent=graph,
+        started_ns=later_ns,
+        more=node("billing", "billing:13", lc_agent_name="billing"),
+    )
+    own = node("model", "billing:13|model:14", lc_agent_name="billing")
+    second = observation(
+        "generation", "ChatOpenAI", ASKED, {"role": "assistant", "content": "Done."}, parent=billing, more=own
+    )
+    (found,) = assemble([graph, boss, first, billing, second])
+    assert (found.agent, found.asked, found.reply, found.tool_calls) == ("boss", "Refund it.", "Done.", ())

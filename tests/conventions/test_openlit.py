@@ -386,3 +386,68 @@ def test_a_method_of_a_flow_is_no_agent() -> None:
     )
     (found,) = assemble([flow, method, agent])
     assert (found.agent, found.asked, found.reply) == ("helper", "Hello?", "Hi.")
+
+
+AGNO = Scope("openlit.instrumentation.agno", "1.45.0")
+
+
+def agno(name: str, operation: str, parent: Span | None = None, **attributes: Any) -> Span:
+    """A span of OpenLIT's for Agno, with its texts as messages."""
+    own = {"gen_ai.operation.name": operation, **attributes}
+    return replace(lit(name, parent, **own), scope=AGNO)
+
+
+def said(role: str, text: str) -> str:
+    """Messages with one text."""
+    return json.dumps([message(role, text)])
+
+
+def test_agnos_team_is_an_agent_around_its_members() -> None:
+    """What the tool that asks a member gives is a generator when its span ends, and told to the model."""
+    reply = {"gen_ai.output.messages": said("assistant", "Five days, says the expert.")}
+    team = agno(
+        "invoke_workflow boss",
+        "invoke_workflow",
+        **{"gen_ai.workflow.name": "boss", "gen_ai.agno.team.agents": '["expert"]', **reply},
+        **{"gen_ai.input.messages": said("user", "How long?")},
+    )
+    call = {"type": "tool_call", "id": "c1", "name": "delegate", "arguments": {"task": "days?"}}
+    asked, asks = message("user", "How long?"), message("assistant", call)
+    answer = message("tool", {"type": "tool_call_response", "id": "c1", "response": "Five days."})
+    given = "<async_generator object _get_delegate_task_function.<locals>.delegate at 0x7ff04bd29210>"
+    tool = agno(
+        "execute_tool delegate",
+        "execute_tool",
+        team,
+        **{"gen_ai.tool.name": "delegate", "gen_ai.tool.call.id": "c1", "gen_ai.tool.call.result": given},
+    )
+    member = agno(
+        "invoke_agent expert",
+        "invoke_agent",
+        team,
+        **{"gen_ai.agent.name": "expert", "gen_ai.input.messages": said("user", "days?")},
+        **{"gen_ai.output.messages": said("assistant", "Five days.")},
+    )
+    last = message("assistant", "Five days, says the expert.")
+    calls = [
+        model_span(parent=team, messages=[asked], output=[asks]),
+        model_span(parent=team, messages=[asked, asks, answer], output=[last], started_ns=team.started_ns + 1),
+    ]
+    outer, inner = assemble([team, tool, member, *calls])
+    assert (outer.agent, outer.reply) == ("boss", "Five days, says the expert.")
+    assert [(call.name, call.result) for call in outer.tool_calls] == [("delegate", "Five days.")]
+    assert (inner.agent, inner.parent_id, inner.asked, inner.reply) == ("expert", outer.id, "days?", "Five days.")
+
+
+def test_an_object_that_agno_gave_back_is_told_by_the_model() -> None:
+    """As Python writes it, on the agent's span; in JSON in the model's answer."""
+    agent = agno(
+        "invoke_agent helper",
+        "invoke_agent",
+        **{"gen_ai.agent.name": "helper", "gen_ai.output.messages": said("assistant", "order_id='o_9' cents=4999")},
+    )
+    answer = model_span(
+        parent=agent, messages=[message("user", "Describe it.")], output=[message("assistant", '{"a": 1}')]
+    )
+    (found,) = assemble([agent, answer])
+    assert found.reply == '{"a": 1}'

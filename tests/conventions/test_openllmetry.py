@@ -296,3 +296,23 @@ def test_the_conversation_in_the_metadata_beside_the_input(
     """Until 0.47 LangChain's thread stands nowhere else; what is associated comes first."""
     told = {"inputs": {"input": "hi"}, "tags": [], "metadata": {"thread_id": "t-1"}, "kwargs": {}}
     assert read(kind, {"traceloop.entity.name": "x", INPUT: json.dumps(told), **more}).session == session
+
+
+def test_langchains_structured_answer_is_the_reply_and_the_call_that_gives_it_none() -> None:
+    """``ToolStrategy``: the model hands the object over as a tool's arguments."""
+    order = {"order_id": "o_9", "cents": 4999}
+    asks = {"type": "ai", "content": "", "tool_calls": [{"id": "c1", "name": "Order", "args": order}]}
+    told = {"type": "tool", "name": "Order", "tool_call_id": "c1", "content": "Returning structured response: …"}
+    state = {"messages": [{"type": "human", "content": "Describe it."}, asks, told], "structured_response": order}
+    agent = span(
+        "helper.workflow",
+        attributes={
+            "traceloop.span.kind": "workflow",
+            "gen_ai.operation.name": "invoke_agent",
+            OUTPUT: json.dumps({"outputs": state, "kwargs": {}}),
+        },
+        scope=Scope("opentelemetry.instrumentation.langchain"),
+    )
+    (found,) = assemble([agent])
+    assert found.reply is not None
+    assert (json.loads(found.reply), found.tool_calls) == (order, ())

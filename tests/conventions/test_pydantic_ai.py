@@ -89,3 +89,25 @@ def test_the_tools_that_hand_over_the_answer(parameters: str, names: tuple[str, 
     found = facts_of(span("chat m", attributes=attributes, scope=Scope("pydantic-ai")))
     assert found is not None
     assert found.pseudo_tools == names
+
+
+@pytest.mark.parametrize(("key", "waits"), [("approvals", True), ("calls", True), ("orders", False)])
+def test_requests_that_wait_for_a_user_are_no_reply(key: str, waits: bool) -> None:
+    """``DeferredToolRequests``: calls of the last message which the program is to make, or a user to approve."""
+    asks = {"type": "tool_call", "id": "c1", "name": "delete", "arguments": '{"id": 1}'}
+    given = {"calls": [], "approvals": [], key: [{"tool_name": "delete", "tool_call_id": "c1"}]}
+    if not waits:
+        given["approvals"] = [{"tool_call_id": "c7"}]  # an object of the program's own
+    messages = [("user", {"type": "text", "content": "Delete it."}), ("assistant", asks)]
+    agent = span(
+        "invoke_agent helper",
+        attributes={
+            "gen_ai.operation.name": "invoke_agent",
+            "pydantic_ai.all_messages": json.dumps([{"role": role, "parts": [part]} for role, part in messages]),
+            "final_result": json.dumps(given),
+        },
+        scope=Scope("pydantic-ai"),
+    )
+    (found,) = assemble([agent])
+    assert found.reply == (None if waits else json.dumps(given))
+    assert [call.name for call in found.tool_calls] == ["delete"]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from otel_eval.assemble.assembler import assemble
 from otel_eval.conventions.registry import facts_of
 from otel_eval.signals import Scope, Span, SpanEvent
@@ -61,13 +63,16 @@ def test_an_object_that_was_asked_for_is_the_reply_and_the_tool_that_hands_it_ov
     assert (found.reply, found.tool_calls) == (order, ())
 
 
-def test_what_a_human_is_asked_for_is_no_reply() -> None:
+@pytest.mark.parametrize("in_event", [False, True])
+def test_what_a_human_is_asked_for_is_no_reply(in_event: bool) -> None:
     asks = {"role": "assistant", "parts": [{"type": "text", "content": "[{'id': 'v1', 'reason': 'sure?'}]"}]}
+    said = {"gen_ai.output.messages": json.dumps([{**asks, "finish_reason": "interrupt"}])}
     attributes = {
         "gen_ai.operation.name": "invoke_agent",
         "gen_ai.agent.name": "helper",
-        "gen_ai.output.messages": json.dumps([{**asks, "finish_reason": "interrupt"}]),
+        **({} if in_event else said),
     }
-    found = facts_of(span("invoke_agent helper", attributes=attributes, scope=SCOPE))
+    events = (SpanEvent("gen_ai.client.inference.operation.details", attributes=said),) if in_event else ()
+    found = facts_of(span("invoke_agent helper", attributes=attributes, events=events, scope=SCOPE))
     assert found is not None
     assert found.output is None

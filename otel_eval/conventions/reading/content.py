@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
@@ -24,6 +25,8 @@ from otel_eval.conventions.reading.values import (
 )
 from otel_eval.interaction import GapKind, JsonValue, Message, Usage
 from otel_eval.signals import Span
+
+_GENERATOR = re.compile(r"<(?:async_)?generator object [^\n]* at 0x[0-9a-f]+>")
 
 
 class Content:
@@ -83,9 +86,12 @@ class Content:
             return str(raw)
 
     def result(self, field: str, *keys: str) -> JsonValue | Missing:
-        """A tool's result: text blocks joined, objects and arrays decoded, a JSON string unquoted, other text as it stands."""
+        """A tool's result: text blocks joined, objects and arrays decoded, a JSON string unquoted, other text as it stands.
+
+        A generator is none: what it will give is not known yet (tools of Agno's, under OpenLIT).
+        """
         raw = self._first(field, keys)
-        if raw is MISSING:
+        if raw is MISSING or (isinstance(raw, str) and _GENERATOR.fullmatch(raw) is not None):
             return MISSING
         if isinstance(raw, str) and raw[:1] == '"':
             return result_value(decode_leniently(raw))

@@ -1,0 +1,19 @@
+"""LangGraph's own metadata of a run, which LangChain's callbacks pass on to every tracer.
+
+``langgraph_node`` is the node that the run is in, ``langgraph_checkpoint_ns`` the way there from the outermost graph:
+``boss:<id>|agent:<id>`` is the node ``agent`` of the graph that is the node ``boss``.
+Source: langgraph 1.2 (``pregel/_algo.py``), langgraph-supervisor 0.0.31.
+"""
+
+from __future__ import annotations
+
+_MODELS = "agent"
+"""The node that calls the model in ``create_react_agent``'s graphs; ``create_agent`` names its agents outright."""
+
+
+def agent_in(node: str | None, namespace: str | None) -> str | None:
+    """The node as which a prebuilt agent was put into another graph, of a run in the node that calls its model."""
+    path = (namespace or "").split("|")
+    if node != _MODELS or len(path) < 2 or not path[-1].startswith(f"{_MODELS}:"):
+        return None
+    return path[-2].partition(":")[0] or None

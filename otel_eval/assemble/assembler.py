@@ -17,6 +17,7 @@ from otel_eval.assemble.evidence import Evidence
 from otel_eval.assemble.interactions import interaction_of
 from otel_eval.assemble.nodes import Node, join, observe, telling, unique
 from otel_eval.assemble.orphans import adopted
+from otel_eval.assemble.placing import place_tools
 from otel_eval.assemble.replies import answers
 from otel_eval.assemble.runs import Run, runs_of
 from otel_eval.assemble.tool_spans import tool_spans
@@ -134,9 +135,7 @@ def _evidence_of_loops(trees: dict[str, Tree], runs: Sequence[Run], told: Sequen
     ]
     calls = _adopt(calls, told)
     loops = loops_of(calls, trees)
-    for node in free:
-        if node.kind() is Kind.TOOL:
-            _place_tool(node, loops, trees)
+    place_tools([node for node in free if node.kind() is Kind.TOOL], loops, told, trees)
     return [_evidence_of_loop(loop, trees, taken) for loop in loops]
 
 
@@ -163,27 +162,6 @@ def _asked_the_same(found: Evidence, call: Call) -> bool:
     index = asked_at(call.input)
     asked = turn_asked(replace(found, calls=())).asked
     return index is not None and asked is not None and (call.input[index].text or "").strip() == asked.strip()
-
-
-def _place_tool(node: Node, loops: Sequence[Loop], trees: dict[str, Tree]) -> None:
-    """A tool's span without an agent's goes to the loop that asked for that call, else to the only loop around it."""
-    assert node.facts is not None
-    tree = trees[node.trace_id]
-    known = {span_id for loop in loops if loop.trace_id == node.trace_id for span_id in loop.path}
-    if any(above.kind() is Kind.TOOL and above.span_id not in known for above in tree.ancestors(node)):
-        return
-    call_id = node.facts.call_id
-    asking = [loop for loop in loops if call_id is not None and call_id in _asked_ids(loop)]
-    path = set(tree.path_ids(node))
-    around = [loop for loop in loops if loop.trace_id == node.trace_id and (not loop.path or loop.path[-1] in path)]
-    for choice in (asking, around):
-        if len(choice) == 1:
-            choice[0].tools.append(node)
-            return
-
-
-def _asked_ids(loop: Loop) -> set[str | None]:
-    return {part.call_id for call in loop.calls for message in call.output for part in calls_in(message)}
 
 
 def _evidence_of_loop(loop: Loop, trees: dict[str, Tree], taken: Mapping[tuple[str, str], Run]) -> Evidence:

@@ -8,10 +8,11 @@ belong together by being below one span.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, field
 
 from otel_eval.assemble.calls import Call, last_of
+from otel_eval.assemble.loose_calls import place_lost, place_untold
 from otel_eval.assemble.nodes import Node
 from otel_eval.assemble.tools import canonical
 from otel_eval.assemble.transcript import answer_in
@@ -81,7 +82,15 @@ def _common_path(calls: Sequence[Call], trees: dict[str, Tree]) -> tuple[str, ..
 
 def _chains(calls: Sequence[Call], trees: dict[str, Tree]) -> list[list[Call]]:
     shown = {call_id for call in calls for message in call.input for call_id in call_ids_in(message)}
-    told = [call for call in calls if _tells(call, shown) and not _lost(call, shown)]
+    asked = {part.call_id for call in calls for message in call.output for part in calls_in(message)}
+    untold: list[Call] = []
+    told: list[Call] = []
+    lost: list[Call] = []
+    for call in calls:
+        if not _tells(call, shown):
+            untold.append(call)
+        else:
+            (lost if _lost(call, shown) or _answers_nobody(call, asked) else told).append(call)
     parents = _continuations(told)
     chain_of: dict[tuple[str, str], list[Call]] = {}
     chains: list[list[Call]] = []
@@ -92,8 +101,8 @@ def _chains(calls: Sequence[Call], trees: dict[str, Tree]) -> list[list[Call]]:
             chains.append(chain)
         chain.append(call)
         chain_of[call.node.key] = chain
-    _place_untold([call for call in calls if not _tells(call, shown)], chains, trees)
-    _place_lost([call for call in calls if _tells(call, shown) and _lost(call, shown)], chains, trees)
+    place_untold(untold, chains, trees)
+    place_lost(lost, chains, trees)
     for chain in chains:
         chain.sort(key=lambda call: call.node.order)
     return sorted(chains, key=lambda chain: chain[0].node.order)
@@ -110,6 +119,14 @@ def _tells(call: Call, shown: set[str]) -> bool:
 def _lost(call: Call, shown: set[str]) -> bool:
     """Whether what went in is not there, hidden or cut, so that no history leads to the call, and none from it."""
     return not call.input and not any(call_ids_in(message) & shown for message in call.output)
+
+
+def _answers_nobody(call: Call, asked: Set[str | None]) -> bool:
+    """Whether all that went in are results of tools, that no known call asked for: the rest is the provider's to know."""
+    if not call.input or any(message.role != "tool" for message in call.input):
+        return False
+    results = [part for message in call.input for part in results_in(message)]
+    return bool(results) and asked.isdisjoint(part.call_id for part in results)
 
 
 def _continuations(calls: Sequence[Call]) -> dict[tuple[str, str], Call]:
@@ -251,53 +268,6 @@ def _prefixes(messages: Sequence[Message]) -> list[str]:
         before = digest(before, message_key(message))
         keys.append(before)
     return keys
-
-
-def _place_untold(calls: Iterable[Call], chains: list[list[Call]], trees: dict[str, Tree]) -> None:
-    """Calls without content: with the only chain below the same span, else with one another below it, else alone."""
-    by_parent: dict[tuple[str, str], list[Call]] = {}
-    for call in calls:
-        path = trees[call.node.trace_id].path_ids(call.node)
-        by_parent.setdefault((call.node.trace_id, path[-1] if path else call.node.span_id), []).append(call)
-    for (trace_id, parent), untold in sorted(by_parent.items()):
-        there = [
-            chain
-            for chain in chains
-            if any(parent in trees[trace_id].path_ids(c.node) for c in chain if c.node.trace_id == trace_id)
-        ]
-        if len(there) == 1:
-            there[0].extend(untold)
-        elif len(there) > 1 and (running := _running(there, untold)) is not None:
-            running.extend(untold)
-        else:
-            chains.append(list(untold))
-
-
-def _place_lost(calls: Iterable[Call], chains: list[list[Call]], trees: dict[str, Tree]) -> None:
-    """Calls whose input is lost go on with the only chain below the same span that waits for what its tools gave."""
-    for call in sorted(calls, key=lambda call: call.node.order):
-        path = trees[call.node.trace_id].path_ids(call.node)
-        waiting = [
-            chain
-            for chain in chains
-            if path
-            and (last := max(chain, key=lambda call: call.node.order)).node.trace_id == call.node.trace_id
-            and last.node.ended_ns <= call.node.started_ns
-            and any(calls_in(message) for message in last.output)
-            and path[-1] in trees[call.node.trace_id].path_ids(last.node)
-        ]
-        if len(waiting) == 1:
-            waiting[0].append(call)
-        else:
-            chains.append([call])
-
-
-def _running(chains: Sequence[list[Call]], untold: Sequence[Call]) -> list[Call] | None:
-    """The chain that was waiting for an answer when the calls began."""
-    start = min(call.node.started_ns for call in untold)
-    before = [chain for chain in chains if chain[0].node.started_ns <= start]
-    waiting = [chain for chain in before if max(chain, key=lambda c: c.node.ended_ns).answer is None]
-    return waiting[0] if len(waiting) == 1 else None
 
 
 def is_answered(loop: Loop) -> bool:

@@ -10,6 +10,7 @@ from otel_eval.assemble.tree import Tree
 from otel_eval.conventions.facts import Facts, Kind, fill
 from otel_eval.conventions.reading.messages import calls_in, results_in
 from otel_eval.conventions.reading.parts import is_hidden
+from otel_eval.conventions.reading.reasons import asks_for_tools
 from otel_eval.frozen import frozen
 from otel_eval.interaction import Message, ModelCall, TextPart, Usage
 
@@ -39,7 +40,7 @@ class Call:
         That it asked for tools is also known from its finish reason, where the request itself was not captured.
         """
         reasons = self.facts.finish_reasons
-        if reasons and all(reason.lower().replace("-", "_") in _ASKS_FOR_TOOLS for reason in reasons):
+        if reasons and all(map(asks_for_tools, reasons)):
             return None
         return answer_in(self.output)
 
@@ -55,10 +56,6 @@ class Call:
             started_ns=self.node.started_ns or None,
             ended_ns=self.node.ended_ns or None,
         )
-
-
-_ASKS_FOR_TOOLS = frozenset({"tool_calls", "tool_call", "tool_use", "toolcalls", "tooluse", "function_call"})
-"""The reasons to finish of OpenAI, OTel GenAI, Anthropic and Bedrock, and the Vercel AI SDK."""
 
 
 def calls_of(nodes: Iterable[Node], tree_of: dict[str, Tree]) -> list[Call]:

@@ -54,7 +54,7 @@ def _outer(inner: Evidence, detached: Sequence[Evidence], tools: Sequence[Node])
     for tool in tools:
         assert tool.facts is not None
         if _around(tool, inner.frames[0]) and isinstance(tool.facts.result, str) and said in tool.facts.result:
-            callers = [found for found in detached if found is not inner and tool.facts.call_id in _asked_ids(found)]
+            callers = [found for found in detached if found is not inner and tool.facts.call_id in asked_ids(found)]
             if len(callers) == 1:
                 return callers[0]
     return None
@@ -64,6 +64,7 @@ def _said(facts: Facts) -> str | None:
     return facts.reply if facts.reply is not None else reply_in(facts.output or ())
 
 
-def _asked_ids(found: Evidence) -> set[str | None]:
+def asked_ids(found: Evidence) -> set[str | None]:
+    """The ids of the tool calls that its model asked for."""
     messages = [message for facts in found.frame_facts() for message in facts.output or ()]
     return {part.call_id for message in messages for part in calls_in(message)}

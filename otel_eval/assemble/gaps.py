@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import zip_longest
 
 from otel_eval.assemble.calls import last_of
 from otel_eval.assemble.evidence import Evidence
@@ -57,7 +58,7 @@ def _gaps(interaction: Interaction, evidence: Evidence) -> Iterator[Gap]:
     elif interaction.reply is not None and _is_part(interaction.reply, "output", conversation):
         yield Gap(field="reply", kind=GapKind.DROPPED, setting=COUNT_SETTING)
     if not _tells_tools(interaction, evidence):
-        yield _gap("tool_calls", conversation, absent, setting)
+        yield _gap("tool_calls", conversation, absent, None if _loses_requests(evidence) else setting)
     elif any(
         mark.kind in (GapKind.DROPPED, GapKind.TRUNCATED) and mark.field in ("*", "output")
         for f in conversation
@@ -90,6 +91,15 @@ def _gaps(interaction: Interaction, evidence: Evidence) -> Iterator[Gap]:
             yield Gap(field=field, kind=GapKind.DROPPED if _dropped(conversation) else absent)
 
 
+def _loses_requests(evidence: Evidence) -> bool:
+    """Whether a model may have asked for tools where none is written, and the call after it does not show it either."""
+    return any(
+        any(mark.field == TOOL_CALLS for mark in call.facts.marks)
+        and (following is None or not any(map(calls_in, following.input)))
+        for call, following in zip_longest(evidence.calls, evidence.calls[1:])
+    )
+
+
 def _gap(field: str, conversation: list[Facts], absent: GapKind, setting: str | None) -> Gap:
     kinds = {
         mark.kind
@@ -108,9 +118,9 @@ def _gap(field: str, conversation: list[Facts], absent: GapKind, setting: str | 
 
 
 def _goes_on(evidence: Evidence) -> bool:
-    """Whether the last thing that the model is known to have said is that it wants tools called: no switch tells a reply."""
-    said = last_of(evidence.calls).output if evidence.calls else ()
-    return any(map(calls_in, said))
+    """Whether the last thing that the model is known to have said is that it wants tools called, or nothing: no switch tells a reply."""
+    said = last_of(evidence.calls).facts.output if evidence.calls else None
+    return said is not None and (not said or any(map(calls_in, said)))
 
 
 def _hides_system(conversation: list[Facts]) -> bool:
@@ -150,7 +160,11 @@ def _dropped(conversation: list[Facts]) -> bool:
 
 def _tells_tools(interaction: Interaction, evidence: Evidence) -> bool:
     """Whether the telemetry would show a tool call if there were one: by spans of tools, or in what the model answered."""
-    if interaction.tool_calls or evidence.tools:
+    if evidence.tools:
+        return True
+    if _loses_requests(evidence):
+        return False
+    if interaction.tool_calls:
         return True
     if any(mark.field == TOOL_CALLS for facts in evidence.frame_facts() for mark in facts.marks):
         return False

@@ -62,7 +62,7 @@ TOOL_CALLS: Final = "tool_calls"
 class Mark:
     """A fault in what the span carries. ``field`` is a field of :class:`Facts`: ``input``, ``output``, ``arguments``, ``result``, ``system``.
 
-    Or :data:`TOOL_CALLS`: what tools an agent called would stand where it is not found.
+    Or :data:`TOOL_CALLS`: what tools an agent called, or a model asked for, would stand where it is not found.
     """
 
     field: str

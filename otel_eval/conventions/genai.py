@@ -19,6 +19,7 @@ from otel_eval.conventions.reading.content import Content, usage_of
 from otel_eval.conventions.reading.languages import lost_its_end
 from otel_eval.conventions.reading.messages import calls_in, read_messages, results_in
 from otel_eval.conventions.reading.payloads import is_command, tool_outcome
+from otel_eval.conventions.reading.reasons import asks_for_tools
 from otel_eval.conventions.reading.trouble import error_in_result, failure_of, is_bare, is_control_flow, tool_error_of
 from otel_eval.conventions.reading.values import decode_leniently, first_text, is_object, text
 from otel_eval.interaction import Failure, Message
@@ -126,7 +127,6 @@ TOOL_CLASSES = frozenset({"DynamicStructuredTool", "DynamicTool", "StructuredToo
 _ANSWERS = "This StructuredOutputTool should only be invoked as the last"
 """How Strands describes the tool with which the model hands over an object that was asked for."""
 _AGENT_SPAN = "invoke_agent "
-_ASKS_FOR_TOOLS = frozenset({"tool_call", "tool_calls", "tool_use", "function_call"})
 _WHOLE = ("gen_ai.input.messages", "gen_ai.prompt")
 _UNTOLD = frozenset({"completed"})
 """The status of OpenAI's Responses API: it is the same whether the model answered or asked for tools."""
@@ -235,7 +235,7 @@ def _lost_calls(output: tuple[Message, ...] | None, reasons: tuple[str, ...]) ->
     return (
         output is not None
         and bool(reasons)
-        and set(reasons) <= _ASKS_FOR_TOOLS | _UNTOLD
+        and all(reason in _UNTOLD or asks_for_tools(reason) for reason in reasons)
         and not any(message.text or calls_in(message) for message in output or ())
     )
 

@@ -16,6 +16,7 @@ from typing import Any
 
 from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind, Missing
 from otel_eval.conventions.reading.content import Content
+from otel_eval.conventions.reading.langchain_reprs import is_content_whole
 from otel_eval.conventions.reading.payloads import (
     Payload,
     ToolOutcome,
@@ -267,7 +268,8 @@ def _outcome(content: Content, *, is_mcp: bool) -> tuple[ToolOutcome, JsonValue 
     try:
         decode(raw)
     except Undecodable:
-        content.mark("result", GapKind.TRUNCATED)
+        if not is_content_whole(str(raw)):
+            content.mark("result", GapKind.TRUNCATED)
     value = decode_leniently(raw) if isinstance(raw, str) and raw[:1] == '"' else containers(raw)
     if _is_cut(raw, value):
         content.mark("result", GapKind.TRUNCATED)

@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 
 from otel_eval.assemble.assembler import assemble
+from otel_eval.assemble.nodes import observe
+from otel_eval.assemble.ties import ties
 from otel_eval.signals import Span
-from otel_eval.testing.spans import SECOND_NS, START_NS, message, model_span, span
+from otel_eval.testing.spans import SECOND_NS, START_NS, message, model_span, span, tool_span
 
 HI = message("user", "Hi")
 WANTS = message("assistant", {"type": "tool_call", "name": "look", "arguments": {"id": 1}})
@@ -66,3 +68,23 @@ def test_what_another_conversation_says_goes_on_with_none(name: str) -> None:
     ]
     alone = assemble([call(0, failure="down", **{name: "a"}), call(2, **{name: "b"})])
     assert [each.failed for each in alone] == [True, False]
+
+
+def test_tools_in_traces_of_their_own_go_to_the_loops_that_asked() -> None:
+    """Without an active span every call of a model or a tool is a trace; also live, where they are looked at together."""
+
+    def asks(who: str) -> dict[str, Any]:
+        return message("assistant", {"type": "tool_call", "id": f"c-{who}", "name": "look", "arguments": {"id": who}})
+
+    loops = [model_span(messages=[message("user", f"I am {who}")], output=[asks(who)]) for who in "abc"]
+    tools = [
+        tool_span("look", {"id": who}, f"seen {who}", call_id=f"c-{who}", started_ns=START_NS + SECOND_NS)
+        for who in "abc"
+    ]
+    found = assemble([*tools, *loops])
+    assert sorted((each.asked, [tool.result for tool in each.tool_calls]) for each in found) == [
+        (f"I am {who}", [f"seen {who}"]) for who in "abc"
+    ]
+    for tool, loop in zip(tools, loops, strict=True):
+        assert ties(observe(tool)) <= ties(observe(loop))
+        assert ties(observe(tool))

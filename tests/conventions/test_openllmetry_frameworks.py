@@ -243,8 +243,18 @@ def test_a_graph_inside_a_tool_of_another(result: str, nested: bool) -> None:
     assert (found[1].parent_id == found[0].id) is nested
 
 
+def test_a_tools_span_in_a_trace_of_its_own() -> None:
+    """It says whether the call failed, where the messages leave that to guesses, and belongs to the graph around it that asked."""
+    said = "Error: 404 pages were seen 3 times"
+    (asking, other) = assemble([graph("a", "1", result=said), graph("b", "2", second=1), js_tool("c-a", said)])
+    assert [(call.name, call.result, call.error) for call in asking.tool_calls] == [("ask", said, None)]
+    assert asking.tool_calls[0].span_id is not None
+    assert [call.span_id for call in other.tool_calls] == [None]
+
+
 def test_a_graph_is_tied_to_its_model_calls() -> None:
     """A live driver looks at them together."""
+    assert ties(observe(graph("hi", "hello"))) & ties(observe(js_tool("c-hi", "2")))
     assert ties(observe(graph("hi", "hello"))) & ties(observe(js_model("hi", 1)))
     assert not ties(observe(graph("hi", "hello"))) & ties(observe(js_model("other", 1)))
 

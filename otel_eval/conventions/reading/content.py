@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from otel_eval.conventions.facts import MISSING, NO_USAGE, Mark, Missing
+from otel_eval.conventions.reading.langchain_reprs import is_content_whole
 from otel_eval.conventions.reading.messages import read_messages
 from otel_eval.conventions.reading.parts import result_value
 from otel_eval.conventions.reading.values import (
@@ -175,8 +176,13 @@ class Content:
         return MISSING
 
     def cut(self, field: str, raw: object) -> bool:
-        """Whether the value is an object or array that ends before its brackets do, which is marked."""
+        """Whether the value is an object or array that ends before its brackets do, which is marked.
+
+        Of a tool's message only the result counts, not what LangChain writes after it.
+        """
         if not isinstance(raw, str) or not isinstance(decode_leniently(raw), str) or not looks_cut(raw):
+            return False
+        if field == "result" and is_content_whole(raw):
             return False
         self.mark(field, GapKind.TRUNCATED)
         return True

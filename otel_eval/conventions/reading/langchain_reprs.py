@@ -60,7 +60,12 @@ def _parts(said: str) -> list[str]:
     return [*found, said[start:]]
 
 
-_CUT_MESSAGE = re.compile(r'\{"type": ?"tool", ?"data": ?\{"content": ?"((?:[^"\\]|\\.)*)')
+_CUT_MESSAGE = re.compile(
+    r'(?:\{"output": ?)?\{(?:"type": ?"tool", ?"data"'
+    r'|"lc": ?1, ?"type": ?"constructor", ?"id": ?\[[^\]]*"ToolMessage"\], ?"kwargs"): ?\{"content": ?'
+    r'"(?P<content>(?:[^"\\]|\\.)*)(?P<end>"?)'
+)
+"""OpenInference's, and OpenLLMetry's."""
 _HALF_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?$")
 
 
@@ -70,8 +75,14 @@ def cut_message_in(value: str) -> dict[str, Any] | None:
     if found is None:
         return None
     try:
-        content = orjson.loads('"' + _HALF_ESCAPE.sub("", found[1]) + '"')
+        content = orjson.loads('"' + _HALF_ESCAPE.sub("", found["content"]) + '"')
     except ValueError:  # half of a pair of escapes
         return None
     status = "error" if '"status": "error"' in value[found.end() :] else None
     return {"content": content, "tool_call_id": None, "status": status}
+
+
+def is_content_whole(value: str) -> bool:
+    """Whether of a LangChain tool message that a length limit cut the content is there to its end."""
+    found = _CUT_MESSAGE.match(value)
+    return found is not None and bool(found["end"])

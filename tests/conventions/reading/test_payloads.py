@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from otel_eval.conventions.reading.content import Content
 from otel_eval.conventions.reading.payloads import input_payload, output_payload, tool_arguments, tool_outcome
 from otel_eval.conventions.registry import facts_of
 from otel_eval.testing.spans import span
@@ -142,3 +143,19 @@ def test_a_tool_message_that_was_cut_after_its_content(
 
 def test_a_tool_message_that_was_cut_in_its_content() -> None:
     assert tool_outcome('{"type": "tool", "data": {"content": "caf\\u00e9 cr\\u00').result == "café cr"
+
+
+CONSTRUCTOR = (
+    '{"output": {"lc": 1, "type": "constructor", "id": ["langchain", "schema", "messages", "ToolMessage"], "kwargs": '
+)
+
+
+@pytest.mark.parametrize("envelope", ['{"type": "tool", "data": ', CONSTRUCTOR])
+@pytest.mark.parametrize(("end", "whole"), [('"18 degrees", "name": "loo', True), ('"18 degr', False)])
+def test_only_a_cut_in_the_content_cuts_a_tools_result(envelope: str, end: str, whole: bool) -> None:
+    """What LangChain writes after it is not the tool's."""
+    written = f'{envelope}{{"content": {end}'
+    content = Content({"output.value": written})
+    assert content.cut("result", written) is not whole
+    assert (content.marks == ()) is whole
+    assert tool_outcome(written).result == ("18 degrees" if whole else "18 degr")

@@ -1,8 +1,10 @@
 """DSPy under OpenInference: programs that take and give named fields.
 
-Source: openinference-instrumentation-dspy 0.1 with dspy 2.6 to 3. There is no agent: the outermost module is what was asked,
+Source: openinference-instrumentation-dspy 0.1 with dspy 2.6 to 3.4. There is no agent: the outermost module is what was asked,
 ``ReAct.forward`` with ``{"input_args": {"question": …}}``. What it gives are its own steps and then its output fields.
 A tool's span is named ``tool.__call__``; ``finish`` only ends ReAct. What the model is sent is a rendering of the fields.
+``ReActV2`` (dspy 3.4) ends with a tool of its own, ``submit``, no other tool can have that name, and gives its conversation
+and why it ended beside its output fields.
 """
 
 from __future__ import annotations
@@ -15,13 +17,18 @@ from otel_eval.conventions.reading.payloads import Payload, input_of, output_of
 from otel_eval.conventions.reading.reprs import CutRepr, objects_in, value_in
 from otel_eval.conventions.reading.trouble import failure_of
 from otel_eval.conventions.reading.values import is_object, plain
+from otel_eval.frozen import changed
 from otel_eval.signals import Span
 
 _SCOPE = "openinference.instrumentation.dspy"
 _FORWARD = (".forward", ".aforward", ".acall")
 _CALL = (".__call__", ".acall")
 _STEPS = frozenset({"trajectory", "reasoning", "rationale"})
+_ENDING = frozenset({"history", "termination_reason"})
+"""What ReActV2 gives beside its output fields, whose names none of these can have."""
 _FINISH = "finish"
+SUBMIT = "submit"
+_SUBMITTING = "ReActV2"
 
 
 def read(span: Span) -> Facts | None:
@@ -62,15 +69,24 @@ def _module(span: Span) -> Facts:
     given = content.value("output", "output.value")
     if is_object(taken) and is_object(taken.get("input_args")):
         taken = taken["input_args"]
-    asked, reply = _asked(taken), _reply(given)
+    name = _without(span.name, _FORWARD)
+    return changed(module_facts(name, taken, given), failure=failure_of(span), marks=content.marks)
+
+
+def module_facts(name: str, taken: Any, given: Any) -> Facts:
+    """What a module of that name took and gave, as fields; ``given`` may be a prediction in Python's words."""
+    fields = _predicted(given) if isinstance(given, str) else given if is_object(given) else {}
+    submitting = name == _SUBMITTING or fields.keys() >= _ENDING
+    if submitting:
+        fields = {key: field for key, field in fields.items() if key not in _ENDING}
+    asked, reply = _asked(taken), _reply(fields)
     return Facts(
         kind=Kind.WORKFLOW,
-        weak_agent=_without(span.name, _FORWARD) or None,
+        weak_agent=name or None,
         input=asked.messages,
         asked=asked.text,
         reply=reply,
-        failure=failure_of(span),
-        marks=content.marks,
+        pseudo_tools=(SUBMIT,) if submitting else (),
     )
 
 
@@ -78,8 +94,8 @@ def _asked(taken: Any) -> Payload:
     return input_of(_fields(taken)) if is_object(taken) else Payload()
 
 
-def _reply(given: Any) -> str | None:
-    fields = _fields(_predicted(given) if isinstance(given, str) else given) if given else {}
+def _reply(given: dict[str, Any]) -> str | None:
+    fields = _fields(given)
     texts = [value for value in fields.values() if isinstance(value, str)]
     if len(fields) == 1 and texts:
         return texts[0]

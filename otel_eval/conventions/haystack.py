@@ -16,7 +16,7 @@ from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind
 from otel_eval.conventions.reading.content import Content
 from otel_eval.conventions.reading.messages import read_messages
 from otel_eval.conventions.reading.payloads import ASK_KEYS, Payload, input_payload
-from otel_eval.conventions.reading.trouble import failure_of, tool_error_of
+from otel_eval.conventions.reading.trouble import error_in_result, failure_of, tool_error_of
 from otel_eval.conventions.reading.values import decode_leniently, is_object, number, text
 from otel_eval.interaction import Message, Usage
 from otel_eval.signals import Span
@@ -164,6 +164,9 @@ def _tool(span: Span, content: Content) -> Facts:
         told = decode_leniently(span.attributes.get("haystack.agent.step.tool.output"))
         error = text(told.get("error")) if is_object(told) else None
         error = error or "haystack.tool.error"
+    elif error is None:
+        result = _said(result)
+        error = error_in_result(result)
     return Facts(
         kind=Kind.TOOL,
         tool=text(span.attributes.get("haystack.tool.name")),
@@ -174,6 +177,12 @@ def _tool(span: Span, content: Content) -> Facts:
         marks=content.marks,
         setting=SETTING,
     )
+
+
+def _said(result: Any) -> Any:
+    """An agent's last message, where the tool is one (``AgentTool``): what its caller's model is shown."""
+    reply = _reply_in(result) if is_object(result) and result.keys() >= {"messages", "last_message"} else None
+    return result if reply is None else reply
 
 
 def _pipeline(span: Span, content: Content) -> Facts:

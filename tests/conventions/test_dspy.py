@@ -75,3 +75,93 @@ def test_a_prediction_in_pythons_words(given: str, reply: str | None) -> None:
     found = facts_of(dspy("ChainOfThought.forward", "CHAIN", taken={"question": "Where is it?"}, given=given))
     assert found is not None
     assert found.reply == reply
+
+
+@pytest.mark.parametrize(
+    ("name", "given"),
+    [
+        ("ReActV2.forward", {"reply": "Done.", "history": {"messages": []}, "termination_reason": "submit"}),
+        (
+            "Desk.forward",
+            {"reply": "Done.", "history": {"messages": []}, "termination_reason": "submit"},
+        ),  # its subclass
+    ],
+)
+def test_the_second_react_submits(name: str, given: dict[str, Any]) -> None:
+    """Its own tool ends it, and its conversation is no field of the program's."""
+    root = dspy(name, "CHAIN", taken={"input_args": {"question": "Refund o_9"}}, given=given)
+    tool = dspy("refund.__call__", "TOOL", root, 1, taken={"kwargs": {"order": "o_9"}}, given="done")
+    submit = dspy("submit.__call__", "TOOL", root, 2, taken={"kwargs": {"reply": "Done."}}, given={"reply": "Done."})
+    [found] = assemble([root, tool, submit])
+    assert (found.asked, found.reply) == ("Refund o_9", "Done.")
+    assert [call.name for call in found.tool_calls] == ["refund"]
+
+
+def test_a_tool_named_submit_is_a_tool_elsewhere() -> None:
+    """The first ReAct leaves that name to the program."""
+    root = dspy("ReAct.forward", "CHAIN", taken={"input_args": {"question": "Hand it in"}}, given={"reply": "Done."})
+    submit = dspy("submit.__call__", "TOOL", root, 1, taken={"kwargs": {"form": "f"}}, given="received")
+    [found] = assemble([root, submit])
+    assert [(call.name, call.result) for call in found.tool_calls] == [("submit", "received")]
+
+
+def mlflow(name: str, kind: str, parent: Span | None = None, second: int = 0, **values: Any) -> Span:
+    """A span of MLflow's, every value in JSON."""
+    keys = {"taken": "mlflow.spanInputs", "given": "mlflow.spanOutputs", "own": "name"}
+    attributes = {keys.get(key, key): json.dumps(value) for key, value in {"mlflow.spanType": kind, **values}.items()}
+    started = START_NS + second * SECOND_NS
+    return span(name, parent=parent, attributes=attributes, scope=Scope("mlflow.tracing.provider"), started_ns=started)
+
+
+def test_under_mlflow() -> None:
+    """An agent's fields, a tool's own name; a predictor is no model, but what its model's span is below."""
+    given = {"trajectory": {"thought_0": "hm"}, "reasoning": "because", "reply": "Done."}
+    root = mlflow("ReAct.forward", "AGENT", taken={"question": "Refund o_9"}, given=given)
+    step = {"next_thought": "hm", "next_tool_name": "refund"}
+    predict = mlflow("Predict.forward", "LLM", root, 1, taken={"question": "Refund o_9"}, given=step)
+    rendered = {"messages": [{"role": "user", "content": "[[ ## question ## ]]\nRefund o_9"}]}
+    model = mlflow("LM.__call__", "CHAT_MODEL", predict, 1, taken=rendered, given=["[[ ## next_tool_name ## ]]"])
+    tool = mlflow("Tool.refund", "TOOL", root, 2, own="refund", taken={"order": "o_9"}, given="done")
+    [found] = assemble([root, predict, model, tool])
+    assert (found.agent, found.asked, found.reply) == ("ReAct", "Refund o_9", "Done.")
+    assert [(call.name, call.arguments, call.result) for call in found.tool_calls] == [
+        ("refund", {"order": "o_9"}, "done")
+    ]
+    assert len(found.model_calls) == 1
+
+
+def test_a_predictor_alone_under_mlflow_is_asked_and_replies_in_fields() -> None:
+    """Not in what its model is sent."""
+    predict = mlflow("Predict.forward", "LLM", taken={"question": "Hi"}, given={"answer": "Hello"})
+    rendered = {"messages": [{"role": "user", "content": "[[ ## question ## ]]\nHi"}]}
+    model = mlflow("LM.__call__", "CHAT_MODEL", predict, 1, taken=rendered, given=["[[ ## answer ## ]]\nHello"])
+    [found] = assemble([predict, model])
+    assert (found.agent, found.asked, found.reply) == ("Predict", "Hi", "Hello")
+
+
+def test_under_mlflow_in_the_standards_names() -> None:
+    """Modules have no fields there: the reply is what ReActV2's own tool was called with."""
+    scope = Scope("mlflow.tracing.provider")
+    root = span("CHAIN", attributes={"gen_ai.operation.name": "CHAIN"}, scope=scope)
+    predict = {"gen_ai.operation.name": "generate_content", "signature": '"question -> tool_calls"'}
+
+    def tool(name: str, told: str, given: Any, second: int) -> Span:
+        attributes = {
+            "gen_ai.operation.name": "execute_tool",
+            "gen_ai.tool.name": f"Tool.{name}",
+            "gen_ai.tool.call.result": json.dumps(given),
+            "name": json.dumps(name),
+            "description": json.dumps(told),
+        }
+        started = START_NS + second * SECOND_NS
+        return span(f"execute_tool Tool.{name}", parent=root, attributes=attributes, scope=scope, started_ns=started)
+
+    [found] = assemble(
+        [
+            root,
+            span("generate_content", parent=root, attributes=predict, scope=scope),
+            tool("refund", "Refund an order.", "done", 1),
+            tool("submit", "Submit the final outputs for the task.", {"answer": "Done."}, 2),
+        ]
+    )
+    assert (found.reply, [call.name for call in found.tool_calls], found.model_calls) == ("Done.", ["refund"], ())

@@ -173,3 +173,17 @@ def test_an_agent_in_a_pipeline_has_its_components_name() -> None:
     writer, editor = assemble(spans)
     assert (writer.agent, writer.asked, writer.reply, writer.parent_id) == ("writer", "Write it", "Draft.", None)
     assert (editor.agent, editor.reply, editor.parent_id) == ("editor", "Done.", None)
+
+
+def test_a_tool_that_gives_an_error_object_failed() -> None:
+    """Haystack does not look into what a tool gives."""
+    facts = read("haystack.agent.step.tool", **{"haystack.agent.step.tool.output": {"error": "no such order"}})
+    assert facts.error == "no such order"
+
+
+def test_an_agent_as_a_tool_gives_its_last_message() -> None:
+    """``AgentTool`` gives all that the agent gave; the model is shown the text of its last message."""
+    end = chat("assistant", "Five days.")
+    given = {"messages": [chat("user", "How long?"), end], "last_message": end, "exit_reason": "text"}
+    facts = read("haystack.agent.step.tool", **{"haystack.agent.step.tool.output": given})
+    assert facts.result == "Five days."

@@ -71,6 +71,7 @@ def gate(
     Without --pass-rate, reports are decided by the gate that they ran with. The newest revision of the newest version of
     an evaluator counts; results of other versions are shown, and what was to be judged and has no result. What was sampled out
     of a ledger is known by the configuration's bindings. Recordings are judged by the evaluators that are asked for.
+    Of what did not pass, the newest five are named; `otel-eval show` shows such an Interaction of a ledger.
 
     Exit status: 0 passed; 1 failed; 2 a wrong option, file, configuration or ledger; 3 nothing conclusive, or less than
     --min-conclusive or --min-coverage; or, of whole attempts, what waits could bring the rate below.
@@ -141,7 +142,7 @@ def _print(result: GateResult, counted: Tally | None, evidence: GateEvidence, fo
         print_json([_as_json(result, counted, evidence)], format, sys.stdout)
         return
     typer.echo(f"{'PASS' if result.passed else 'FAIL' if result.decided else 'UNDECIDED'} {printable(result.detail)}")
-    for line in _asides(result.warnings, evidence):
+    for line in (*_asides(result.warnings, evidence), *(() if result.passed else _examples(evidence))):
         typer.echo(f"     {printable(line)}")
 
 
@@ -153,6 +154,13 @@ def _asides(warnings: Iterable[str], evidence: GateEvidence) -> Iterator[str]:
         yield f"not counted: {results} of {evaluator} version {version or '(none)'}, which is not the newest"
 
 
+def _examples(evidence: GateEvidence) -> Iterator[str]:
+    """Where to look: some of what did not pass, with what each says for itself."""
+    for each in evidence.examples:
+        run = f", run {each.run}" if each.run > 1 else ""
+        yield f"{each.outcome}: {each.evaluator} of {each.case}{run}: {each.why}"
+
+
 def _as_json(result: GateResult, counted: Tally | None, evidence: GateEvidence) -> dict[str, Any]:
     return {
         "gate": result.gate,
@@ -162,6 +170,7 @@ def _as_json(result: GateResult, counted: Tally | None, evidence: GateEvidence) 
         "warnings": [*result.warnings, *evidence.warnings],
         "counts": None if counted is None else {"eligible": counted.eligible, **dataclasses.asdict(counted)},
         "coverage": None if counted is None else counted.coverage,
+        "examples": [dataclasses.asdict(each) for each in evidence.examples],
         "other_versions": [
             {"evaluator": evaluator, "version": version, "results": count}
             for evaluator, version, count in evidence.other_versions

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -20,12 +21,29 @@ from otel_eval.experiment.report_json import FORMAT
 from otel_eval.experiment.results import Attempt, EvaluatorRef, Tally, tally, tally_attempts
 from otel_eval.interaction import Interaction
 from otel_eval.ledger import Ledger
+from otel_eval.outcome import Errored, Failed, Inconclusive, why
 from otel_eval.record import EvaluationRecord
 from otel_eval.record_json import from_json
 
+_WORST_FIRST = (Failed.name, Errored.name, Inconclusive.name)
+
 NEEDS_PASS_RATE = "--pass-rate is needed: only reports of experiments bring a gate of their own"
 
+EXAMPLES = 5
+"""So many results that did not pass are named."""
+
 OtherVersions = tuple[tuple[str, str, int], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Example:
+    """A result that did not pass. ``case`` is its Interaction's id where it is of no experiment."""
+
+    case: str
+    run: int
+    evaluator: str
+    outcome: str
+    why: str
 
 
 @dataclass(slots=True, kw_only=True)
@@ -37,18 +55,45 @@ class GateEvidence:
     unjudged: list[Unjudged] = field(default_factory=list)
     warnings: tuple[str, ...] = ()
     other_versions: OtherVersions = ()
+    examples: tuple[Example, ...] = ()
     wants_attempt: Callable[[Attempt], bool] = lambda _: True
 
     def decided_by(self, gate: Gate | None, evaluator: str | None) -> tuple[GateResult, Tally | None]:
         """The decision over everything, and what it counted; the reports' own one where there is no gate."""
         if gate is None:
+            attempts = [each for report in self.reports for each in report.attempts]
+            self.examples = _examples(attempts, None)
             return _own_gates([report.gate for report in self.reports]), None
         batch = batch_of(self.records, self.unjudged)
         attempts = [each for report in self.reports for each in report.attempts if self.wants_attempt(each)]
         attempts += batch.attempts
         self.other_versions = tuple(each for each in batch.left_out if evaluator is None or each[0] == evaluator)
+        self.examples = _examples(attempts, evaluator)
         counted = tally_attempts(attempts) if evaluator is None else tally(attempts, evaluator)
         return gate.decide(attempts), counted
+
+
+def _examples(attempts: Iterable[Attempt], evaluator: str | None) -> tuple[Example, ...]:
+    """What failed, then what is an error, then what is inconclusive; of each the newest first."""
+    found = [
+        (attempt, result)
+        for attempt in attempts
+        for result in attempt.results
+        if result.outcome.name in _WORST_FIRST and (evaluator is None or result.evaluator.matches(evaluator))
+    ]
+    worst = heapq.nsmallest(
+        EXAMPLES, found, key=lambda each: (_WORST_FIRST.index(each[1].outcome.name), -each[0].ended_ns)
+    )
+    return tuple(
+        Example(
+            case=attempt.case_id,
+            run=attempt.run,
+            evaluator=result.evaluator.id,
+            outcome=result.outcome.name,
+            why=why(result.outcome),
+        )
+        for attempt, result in worst
+    )
 
 
 def of_ledger(ledger: Ledger, config: Config, scope: Scope) -> GateEvidence:

@@ -98,6 +98,19 @@ def test_a_ledgers_newest_records_decide(ledger, arguments, status, says):
     assert (result.exit_code, says in result.output) == (status, True), result.output
 
 
+def test_a_gate_that_does_not_pass_names_what_did_not(ledger):
+    """What failed before what is an error or inconclusive; each with its Interaction and what it says. Passed ones never."""
+    lines = ledger(*POLITE, "--pass-rate", "0.9").output.splitlines()
+    failed, inconclusive = (line.strip() for line in lines if line.strip().startswith(("failed:", "inconclusive:")))
+    assert failed.startswith("failed: polite of ") and failed.endswith(": d")
+    assert inconclusive.endswith(": e")
+    of = failed.removeprefix("failed: polite of ").removesuffix(": d")
+    assert ledger("show", of).exit_code == 0
+    found = json.loads(ledger(*POLITE, "--pass-rate", "0.9", "--format", "jsonl").output)
+    assert found["examples"][0] == {"case": of, "run": 1, "evaluator": "polite", "outcome": "failed", "why": "d"}
+    assert "failed:" not in ledger(*POLITE, "--pass-rate", "0.75").output
+
+
 def test_other_versions_are_shown_and_not_mixed(ledger):
     """Two results of v1 are told, in words and in JSON."""
     result = ledger(*POLITE, "--pass-rate", "0.75")

@@ -2,6 +2,14 @@
 
 from __future__ import annotations
 
+import sysconfig
+import traceback
+from pathlib import Path
+
+_OURS = str(Path(__file__).parent)
+_STANDARD = tuple(sysconfig.get_paths()[name] for name in ("stdlib", "platstdlib"))
+_INSTALLED = tuple(sysconfig.get_paths()[name] for name in ("purelib", "platlib"))
+
 
 def text_of(error: BaseException) -> str:
     """What it says. Never raises."""
@@ -12,6 +20,26 @@ def text_of(error: BaseException) -> str:
 
 
 def told(error: BaseException) -> str:
-    """Its class and what it says: ``ValueError: no such order``; the class alone where it says nothing. Never raises."""
-    name, text = type(error).__name__, text_of(error)
-    return f"{name}: {text}" if text.strip() else name
+    """Its class, what it says and where: ``ValueError: no such order (policies.py:14)``. Never raises.
+
+    The class alone where it says nothing; no place where none of it passed through a user's file.
+    """
+    name, text, place = type(error).__name__, text_of(error), _place(error)
+    said = f"{name}: {text}" if text.strip() else name
+    return said if place is None else f"{said} ({place})"
+
+
+def _place(error: BaseException) -> str | None:
+    """The line of the user's own file that it came from, also where a library that this line calls raised it.
+
+    The user's file is the first that is neither ours nor Python's own. Its name alone: a report is read on other machines.
+    """
+    lines = [(frame.f_code.co_filename, line) for frame, line in traceback.walk_tb(error.__traceback__)]
+    file = next((name for name, _ in lines if not _is_ours(name)), None)
+    if file is None:
+        return None
+    return f"{Path(file).name}:{[line for name, line in lines if name == file][-1]}"
+
+
+def _is_ours(file: str) -> bool:
+    return file.startswith((_OURS, "<")) or (file.startswith(_STANDARD) and not file.startswith(_INSTALLED))

@@ -39,7 +39,10 @@ def check(
         bool, typer.Option("--imports/--no-imports", help="Import what `use:` names, as a start would.")
     ] = True,
     files: Annotated[
-        bool, typer.Option("--files/--no-files", help="Look for the files that `*_file` keys name, as a start would.")
+        bool,
+        typer.Option(
+            "--files/--no-files", help="Look for the files that `*_file` keys name, and at the storage directory."
+        ),
     ] = True,
 ) -> None:
     """Say every mistake that would keep a server from starting, of the configuration and of this machine's environment.

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
+from pathlib import Path as FilePath
 from typing import Any
 
 from otel_eval.config.bindings import KINDS
@@ -17,6 +18,7 @@ from otel_eval.config.checks import Fault, api_enabled, mapping, own_listener
 from otel_eval.config.errors import Path
 from otel_eval.config.load import Rule, asked_model, load
 from otel_eval.config.model import Config
+from otel_eval.config.sections import Storage
 from otel_eval.emit.settings import PREFIX, signals_on
 from otel_eval.emit.variables import mistakes_of, unreadable
 from otel_eval.evaluators.errors import EvaluatorDefinitionError
@@ -34,7 +36,8 @@ def load_to_start(
 ) -> Config:
     """As :func:`otel_eval.config.load`, for a server. Raises ConfigError with every mistake that would keep it from starting.
 
-    ``imports``: import what ``use`` names; ``files``: look for the files that keys ending with ``_file`` name.
+    ``imports``: import what ``use`` names; ``files``: look for the files that keys ending with ``_file`` name, and at the
+    storage directory.
     """
     config = load(path, environ, rules=rules_to_start(imports=imports, files=files))
     if imports:
@@ -48,7 +51,7 @@ def rules_to_start(*, imports: bool = True, files: bool = True) -> tuple[Rule, .
     def variables(tree: Any, environ: Mapping[str, str]) -> Iterator[Fault]:
         yield from _variables(tree, environ, files=files)
 
-    return (_judges, variables, *((_files,) if files else ()), *((_imports,) if imports else ()))
+    return (_judges, variables, *((_files, _storage) if files else ()), *((_imports,) if imports else ()))
 
 
 def _switched_on(tree: Any) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -98,6 +101,24 @@ def _files_in(section: dict[str, Any], path: Path) -> Iterator[Fault]:
             fault = unreadable(value)
             if fault is not None:
                 yield Fault((*path, key), f"the file {fault}")
+
+
+def _storage(tree: Any, environ: Mapping[str, str]) -> Iterator[Fault]:
+    """A directory that could neither be made nor written to. Nothing is made: whoever only asks leaves no trace."""
+    given = mapping(tree, "storage").get("directory", Storage().directory)
+    if not isinstance(given, str) or not given.strip():
+        return
+    try:
+        wanted = FilePath(given).expanduser().absolute()
+    except RuntimeError as error:  # of a ~somebody whom this machine does not know
+        yield Fault(("storage", "directory"), str(error))
+        return
+    there = next(each for each in (wanted, *wanted.parents) if os.path.lexists(each))
+    if not os.path.isdir(there):
+        yield Fault(("storage", "directory"), f"{there} is there, and is no directory")
+    elif not os.access(there, os.W_OK | os.X_OK):
+        made = "" if there == wanted else f", so {wanted} cannot be made"
+        yield Fault(("storage", "directory"), f"{there} cannot be written to{made}")
 
 
 def _imports(tree: Any, environ: Mapping[str, str]) -> Iterator[Fault]:

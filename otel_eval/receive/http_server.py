@@ -95,7 +95,11 @@ class HttpReceiver:
         await self._serving
 
     def _config(self) -> uvicorn.Config:
-        routes = [Route(f"/v1/{signal}", self._export(signal), methods=["POST"]) for signal in SERVICES]
+        routes = [
+            Route(f"/v1/{signal}{end}", self._export(signal), methods=["POST"])
+            for signal in SERVICES
+            for end in ("", "/")  # exporters do not follow a redirect
+        ]
         config = uvicorn.Config(
             Starlette(
                 routes=[*routes, Route("/healthz", _healthz, methods=["GET"])],

@@ -102,7 +102,8 @@ def test_a_gate_that_does_not_pass_names_what_did_not(ledger):
     """What failed before what is an error or inconclusive; each with its Interaction and what it says. Passed ones never."""
     lines = ledger(*POLITE, "--pass-rate", "0.9").output.splitlines()
     failed, inconclusive = (line.strip() for line in lines if line.strip().startswith(("failed:", "inconclusive:")))
-    assert failed.startswith("failed: polite of ") and failed.endswith(": d")
+    assert failed.startswith("failed: polite of ")
+    assert failed.endswith(": d")
     assert inconclusive.endswith(": e")
     of = failed.removeprefix("failed: polite of ").removesuffix(": d")
     assert ledger("show", of).exit_code == 0

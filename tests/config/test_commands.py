@@ -93,6 +93,38 @@ def test_check_without_the_files_of_another_machine(here: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("directory", "said"),
+    [
+        ("file", "is there, and is no directory"),
+        ("file/data", "file is there, and is no directory"),
+        ("broken", "broken is there, and is no directory"),
+        ("~nobody-of-that-name/data", "Could not determine home directory."),
+    ],
+)
+def test_check_looks_at_the_storage_directory(here: Path, directory: str, said: str) -> None:
+    """Where a start could not make it; and makes nothing itself."""
+    (here / "file").touch()
+    (here / "broken").symlink_to(here / "nowhere")
+    (here / "c.yaml").write_text(f"storage:\n  directory: {directory}\n")
+    checked = run("config", "check", "-c", "c.yaml")
+    assert (checked.exit_code, checked.stderr.splitlines()[0].endswith(said)) == (2, True), checked.stderr
+    assert checked.stderr.startswith("c.yaml:2: storage.directory: ")
+    assert run("config", "check", "-c", "c.yaml", "--no-files").exit_code == 0
+    (here / "c.yaml").write_text("storage: {directory: a/b/c}")
+    assert run("config", "check", "-c", "c.yaml").exit_code == 0
+    assert not (here / "a").exists()
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_check_tells_a_storage_directory_that_cannot_be_written_to(here: Path) -> None:
+    """It, or what it would be made in."""
+    (here / "closed").mkdir(mode=0o500)
+    for directory, said in (("closed", "cannot be written to"), ("closed/data", "closed/data cannot be made")):
+        (here / "c.yaml").write_text(f"storage: {{directory: {directory}}}")
+        assert run("config", "check", "-c", "c.yaml").stderr.splitlines()[0].endswith(said)
+
+
+@pytest.mark.parametrize(
     ("variables", "said"),
     [
         ({"OTEL_EXPORTER_OTLP_ENDPOINT": "http://c:4317"}, "http://c:4317, as OTEL_EXPORTER_OTLP_* says"),

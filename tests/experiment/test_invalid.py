@@ -123,14 +123,17 @@ class Babbles(Breaks):
 
 @pytest.mark.parametrize(
     ("gate", "says"),
-    [(Breaks(), "ZeroDivisionError: no attempts of mine"), (Babbles(), "it returned bool, not a GateResult")],
+    [
+        (Breaks(), "ZeroDivisionError: no attempts of mine (test_invalid.py:"),
+        (Babbles(), "it returned bool, not a GateResult"),
+    ],
 )
 def test_a_gate_that_breaks_has_not_passed_and_keeps_the_attempts(gate, says):
     """The attempts are paid for: they are in the report."""
     shop = Shop()
     report = Experiment(cases=[CASE], agent=shop, telemetry=shop.telemetry, gate=gate).run()
     assert (report.passed, report.gate.decided) == (False, False)
-    assert report.gate.detail == f"the gate broke: {says}"
+    assert report.gate.detail.startswith(f"the gate broke: {says}")
     assert [attempt.status for attempt in report.attempts] == [Status.PASSED]
 
 
@@ -227,7 +230,7 @@ def test_whatever_prepare_raises_is_its_attempts_alone(raised):
 
     report = Experiment(cases=[CASE], agent=shop, telemetry=shop.telemetry, prepare=prepare, repeat=2).run()
     assert [attempt.status for attempt in report.attempts] == [Status.ERROR, Status.PASSED]
-    assert report.results[0].describe() == f"ERROR setup: {type(raised).__name__}: {raised}"
+    assert report.results[0].describe().startswith(f"ERROR setup: {type(raised).__name__}: {raised} (test_invalid.py:")
 
 
 async def test_an_evaluator_that_blocks_does_not_use_up_the_agents_time():

@@ -189,6 +189,12 @@ async def test_other_paths_and_methods_are_not_served(taking: Taking, method: st
         assert (await client.request(method, f"http://{taking.http}{path}")).status_code == status
 
 
+async def test_a_slash_at_the_end_is_no_redirect(taking: Taking) -> None:
+    """Exporters do not follow one: what they sent would be lost."""
+    assert (await post(taking, SOUND, path="/v1/traces/")).status_code == 200
+    assert len(await taking.entries()) == 1
+
+
 async def test_a_path_that_is_wrong_is_told_the_right_ones(taking: Taking) -> None:
     """``//v1/traces`` is what exporters make of an endpoint that ends with a slash."""
     async with httpx.AsyncClient() as client:

@@ -33,6 +33,8 @@ def long_enough(key: SecretStr) -> SecretStr:
 def _ledger_url(url: SecretStr) -> SecretStr:
     if re.match(r"(?:sqlite|postgres(?:ql)?)(?:\+\w+)?://", url.get_secret_value()) is None:
         raise refuse("a URL of SQLite or PostgreSQL, as sqlite:///ledger.db or postgresql://user@host/name")
+    if re.match(r"sqlite(?:\+\w+)?://(?:/?$|/?\?|.*:memory:|.*mode=memory)", url.get_secret_value()):
+        raise refuse("a file of SQLite's, as sqlite:///ledger.db: what is in memory is gone with its process")
     return url
 
 

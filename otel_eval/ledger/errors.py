@@ -2,7 +2,7 @@
 
 LedgerError
 ├── LedgerNotFound      there is no ledger at that URL, and none was to be made
-├── LedgerFormatError   the file was written by a newer otel-eval
+├── LedgerFormatError   it was written by a newer otel-eval, or by another program
 ├── LedgerRefused       the database can never hold it (too large): nothing of the call was stored
 └── LedgerUnavailable   the database did not take it (locked, full, gone): nothing of the call was stored
 """
@@ -19,7 +19,7 @@ class LedgerNotFound(LedgerError):
 
 
 class LedgerFormatError(LedgerError):
-    """The ledger's format is newer than this otel-eval understands; nothing was changed."""
+    """The ledger's format is newer than this otel-eval understands, or another program's; no table was changed."""
 
 
 class LedgerRefused(LedgerError, ValueError):

@@ -42,10 +42,11 @@ which moves on."""
 def migrate(connection: Connection, *, target: int = FORMAT, steps: Mapping[int, Step] = STEPS) -> None:
     """Bring the database to ``target`` inside the caller's transaction: all of it, or nothing.
 
-    Raises LedgerFormatError where the database is newer, or where it holds tables that are not a ledger's.
+    Raises LedgerFormatError where the database is newer, or another program's.
     """
     found = _version(connection)
     if found is None:
+        _refuse_anothers(connection)
         metadata.create_all(connection)
         connection.execute(ledger_format.insert().values(version=target))
         connection.execute(storing.insert().values(identity=uuid.uuid4().hex, last=0))
@@ -71,6 +72,20 @@ def renew_identity(connection: Connection) -> None:
     before = connection.execute(select(storing).with_for_update()).one()
     connection.execute(former.insert().values(identity=before.identity, last=before.last))
     connection.execute(storing.update().values(identity=uuid.uuid4().hex))
+
+
+def _refuse_anothers(connection: Connection) -> None:
+    """A file has one owner; on a server a schema may be shared, as long as no table there has the name of one of ours."""
+    there = set(inspect(connection).get_table_names())
+    if connection.dialect.name != "sqlite":
+        there &= set(metadata.tables)
+    if there:
+        names = sorted(there)
+        some = ", ".join(names[:3]) + (", …" if len(names) > 3 else "")
+        raise LedgerFormatError(
+            f"the database that ledger.url names is another program's: it holds the tables {some} and is no ledger. "
+            "Give otel-eval a database of its own."
+        )
 
 
 def _version(connection: Connection) -> int | None:

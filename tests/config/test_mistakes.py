@@ -101,6 +101,8 @@ MISTAKES = [
     ("emit: {content: yes}", "1: emit.content: found 'yes'; allowed: true or false"),
     ("emit: {content: 1}", "1: emit.content: found 1; allowed: true or false"),
     ("emit: 5", "1: emit: found 5; allowed: a mapping of keys to values"),
+    ("ledger: {url: 'sqlite://'}", "1: ledger.url: found text; allowed: a file of SQLite's, as sqlite:///ledger.db: what is in memory is gone with its process"),
+    ("ledger: {url: 'sqlite:///:memory:'}", "1: ledger.url: found text; allowed: a file of SQLite's, as sqlite:///ledger.db: what is in memory is gone with its process"),
     ("storage: {directory: 5}", "1: storage.directory: found 5; allowed: text (quote it, if it is meant as text)"),
     ("storage: {directory: ' '}", "1: storage.directory: found ' '; allowed: text that is not blank"),
     ("redaction: {builtin: email}", "1: redaction.builtin: found 'email'; allowed: a list"),

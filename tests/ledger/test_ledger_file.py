@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import sqlite3
 import stat
 
 import pytest
@@ -117,6 +119,18 @@ def test_a_file_that_is_no_database_is_an_error_of_ours(tmp_path):
     with pytest.raises(LedgerError, match="not a database"):
         Ledger.open(f"sqlite:///{path}")
     assert path.read_bytes().startswith(b"this is not")
+
+
+def test_another_programs_database_is_left_alone(tmp_path):
+    """Also where one of its tables has the name of one of ours, which would pass for it."""
+    path = tmp_path / "shop.db"
+    with contextlib.closing(sqlite3.connect(path)) as shop:
+        shop.execute("CREATE TABLE records (artist TEXT)")
+    for create in (True, False):
+        with pytest.raises(LedgerFormatError, match="another program's: it holds the tables records and is no ledger"):
+            Ledger.open(f"sqlite:///{path}", create=create)
+    with contextlib.closing(sqlite3.connect(path)) as shop:
+        assert shop.execute("SELECT name FROM sqlite_master").fetchall() == [("records",)]
 
 
 def test_what_cannot_be_opened_is_told_with_what_is_needed(tmp_path):

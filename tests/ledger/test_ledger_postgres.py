@@ -39,7 +39,7 @@ from tests.ledger.test_forgotten import race
 from tests.ledger.test_ledger import finds_long_keys
 from tests.ledger.test_ledger_follow import back_to_format_1, follow
 
-pytest.importorskip("psycopg", reason="needs psycopg: pip install 'otel-eval[postgres]'")
+psycopg = pytest.importorskip("psycopg", reason="needs psycopg: pip install 'otel-eval[postgres]'")
 
 
 def tool(name: str) -> str | None:
@@ -241,6 +241,23 @@ def test_a_newer_format_refuses_to_open(server, ledger):
             Ledger.open(server)
     finally:
         ledger.write(lambda connection: connection.exec_driver_sql(f"UPDATE ledger_format SET version = {FORMAT}"))
+
+
+def test_a_schema_is_shared_unless_names_collide(server):
+    """Another program's tables beside ours are its own business; one by a name of ours would pass for it."""
+    shared = f"{server}{'&' if '?' in server else '?'}options=-csearch_path%3Dotel_eval_shared"
+    with psycopg.connect(shared, autocommit=True) as connection:
+        connection.execute("CREATE SCHEMA otel_eval_shared")
+        try:
+            connection.execute("CREATE TABLE artists (name TEXT)")
+            connection.execute("CREATE TABLE records (artist TEXT)")
+            with pytest.raises(LedgerFormatError, match="it holds the tables records and is no ledger"):
+                Ledger.open(shared)
+            connection.execute("DROP TABLE records")
+            with Ledger.open(shared) as ledger:
+                ledger.finish([evaluation_record(interaction(), "ours")])
+        finally:
+            connection.execute("DROP SCHEMA otel_eval_shared CASCADE")
 
 
 def test_a_database_that_is_not_there_is_an_error_without_the_password():

@@ -1,6 +1,8 @@
 """A stream of OTLP trace requests: a recorded agent's traces, each anew, among the ordinary spans of the same program.
 
-No two traces share an id, a tool call's id or an order number, so that nothing is read faster than it would be in earnest.
+No two traces share an id (of a span, a tool call, a response, a conversation), an order number, an amount or a count of
+tokens, so that nothing is read faster than it would be in earnest. What a program repeats is repeated: names, instructions,
+definitions of tools, and each conversation from one model call to the next.
 """
 
 from __future__ import annotations
@@ -21,7 +23,10 @@ RECORDING = "pydantic-ai--native.refund"
 """Six spans of 3.8 KB on average: an agent, three model calls, two tool calls."""
 
 BATCH = 512
-_CALL_IDS = re.compile(rb"\bcall_[0-9a-f]{8,}|\bo_\d\b")
+_OWN = re.compile(
+    r"\b(?:call_|chatcmpl-)[0-9a-f]{8,}|\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b|\bo_\d\b|\b49\.?99\b"
+)
+"""What a trace has to itself, in its texts."""
 _ORDINARY: dict[str, str | int] = {
     "http.request.method": "GET",
     "url.full": "http://orders.internal/orders/o_9?expand=items",
@@ -81,7 +86,6 @@ class _Template:
     head: ExportTraceServiceRequest
     spans: tuple[Span, ...]
     ids: tuple[bytes, ...]
-    texts: tuple[bytes, ...]
 
 
 def _template(recording: str) -> _Template:
@@ -90,25 +94,27 @@ def _template(recording: str) -> _Template:
         request.MergeFromString(file.read_bytes())
     spans = tuple(span for group in request.resource_spans for part in group.scope_spans for span in part.spans)
     ids = dict.fromkeys(each for span in spans for each in (span.trace_id, span.span_id, span.parent_span_id) if each)
-    texts = dict.fromkeys(text for span in spans for text in _CALL_IDS.findall(span.SerializeToString()))
     head = ExportTraceServiceRequest(resource_spans=request.resource_spans[:1])
     del head.resource_spans[0].scope_spans[1:]
     del head.resource_spans[0].scope_spans[0].spans[:]
-    return _Template(head, spans, tuple(ids), tuple(texts))
+    return _Template(head, spans, tuple(ids))
 
 
 def _trace(template: _Template, agent_share: float, chance: random.Random) -> list[tuple[bool, bytes]]:
-    """A copy of the template, ids and texts replaced by others of the same length, shuffled among ordinary spans."""
+    """A copy of the template with ids and texts of its own, shuffled among ordinary spans."""
     new = {old: chance.randbytes(len(old)) for old in template.ids}
-    new |= {old: _other_text(old, chance) for old in template.texts}
     trace_id = new[template.spans[0].trace_id]
     later = time.time_ns() - max(span.end_time_unix_nano for span in template.spans)
+    amount = str(chance.randrange(1000, 10_000_000))
+    texts = {"4999": amount, "49.99": f"{amount[:-2]}.{amount[-2:]}"}
     spans: list[tuple[bool, bytes]] = []
     for span in template.spans if agent_share > 0 else ():
         copy = Span()
         copy.CopyFrom(span)
         copy.start_time_unix_nano += later
         copy.end_time_unix_nano += later
+        for item in copy.attributes:
+            _make_own(item, texts, chance)
         spans.append((True, _replaced(copy.SerializeToString(), new)))
     among = round(len(template.spans) * (1 - agent_share) / agent_share) if agent_share > 0 else 43
     parent = new[template.spans[-1].span_id]
@@ -117,16 +123,28 @@ def _trace(template: _Template, agent_share: float, chance: random.Random) -> li
     return spans
 
 
+def _make_own(item: KeyValue, texts: dict[str, str], chance: random.Random) -> None:
+    """Puts what the trace has to itself in place of what the recorded one had. ``texts``: old to new."""
+    if item.key.endswith("_tokens"):
+        item.value.int_value += chance.randrange(10_000)
+    elif item.value.string_value:
+        item.value.string_value = _OWN.sub(
+            lambda found: texts.setdefault(found[0], _other_text(found[0], chance)), item.value.string_value
+        )
+
+
 def _replaced(span: bytes, new: dict[bytes, bytes]) -> bytes:
     for old, value in new.items():
         span = span.replace(old, value)
     return span
 
 
-def _other_text(old: bytes, chance: random.Random) -> bytes:
-    """Hexadecimal digits in place of those behind the underscore."""
-    name, _, digits = old.partition(b"_")
-    return name + b"_" + "".join(chance.choices("0123456789abcdef", k=len(digits))).encode()
+def _other_text(old: str, chance: random.Random) -> str:
+    """Other hexadecimal digits; an order's number has five."""
+    if old.startswith("o_"):
+        return f"o_{chance.randrange(16**5):05x}"
+    name, mark, digits = old.rpartition("_" if "_" in old else "-")
+    return name + mark + "".join(chance.choices("0123456789abcdef", k=len(digits)))
 
 
 def _ordinary(trace_id: bytes, parent: bytes, chance: random.Random) -> bytes:

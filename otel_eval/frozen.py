@@ -27,6 +27,13 @@ def frozen(cls: type[T]) -> type[T]:
 _OURS: set[type[Any]] = set()
 
 
+def completed(value: T, **fields: Any) -> T:
+    """The same value, frozen as it is, with more of its fields told: only for its maker, before anybody else has it."""
+    for name, told in fields.items():
+        object.__setattr__(value, name, told)
+    return value
+
+
 def changed(value: T, **changes: Any) -> T:
     """As ``dataclasses.replace``, in a third of its time or less. Every field has to be in ``__init__``."""
     cls: Any = type(value)

@@ -129,6 +129,8 @@ def _evidence(run: Run, made: dict[int, Evidence], names: Sequence[str]) -> Evid
 def _evidence_of_loops(trees: dict[str, Tree], runs: Sequence[Run], told: Sequence[Evidence]) -> list[Evidence]:
     taken = {node.key: run for run in runs for node in (*run.frames, *run.members)}
     free = [node for tree in trees.values() for node in tree.by_id.values() if node.key not in taken]
+    if not any(node.kind() is Kind.MODEL for node in free):
+        return []
     known = {call.facts.response_id for found in told for call in (*found.calls, *found.inner_calls)}
     calls = [
         call for call in calls_of(free, trees) if call.facts.response_id is None or call.facts.response_id not in known
@@ -195,13 +197,13 @@ def _parent_of(loop: Loop, taken: Mapping[tuple[str, str], Run]) -> str | None:
 
 def _evidence_of_steps(trees: dict[str, Tree], told: Sequence[Evidence]) -> list[Evidence]:
     """An agent whose span never came, and whose steps alone say what it was asked: under the id of the span they miss."""
-    taken = {node.key for found in told for node in (*found.frames, *found.nodes)}
     known = {(found.trace_id, found.span_id) for found in told}
     lost: dict[tuple[str, str], list[Node]] = {}
     for trace_id, tree in trees.items():
         for top in tree.roots:
             if top.parent_id is not None and (trace_id, top.parent_id) not in known:
                 lost.setdefault((trace_id, top.parent_id), []).extend((top, *tree.below(top)))
+    taken = {node.key for found in told for node in (*found.frames, *found.nodes)} if lost else set()
     return [
         _evidence_of_lost(key, nodes, trees[key[0]])
         for key, nodes in sorted(lost.items())

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import reduce
+from operator import add
 
 from otel_eval.assemble.nodes import Node
 from otel_eval.assemble.transcript import answer_in
 from otel_eval.assemble.tree import Tree
-from otel_eval.conventions.facts import Facts, Kind, fill
+from otel_eval.conventions.facts import NO_USAGE, Facts, Kind, fill
 from otel_eval.conventions.reading.messages import calls_in, results_in
 from otel_eval.conventions.reading.parts import is_hidden
 from otel_eval.conventions.reading.reasons import asks_for_tools
@@ -86,6 +88,8 @@ def _nested(spans: Sequence[Node], tree_of: dict[str, Tree]) -> list[list[Node]]
             outermost.append(node)
         else:
             inner.setdefault(above.key, []).append(node)
+    if not inner:
+        return [[node] for node in outermost]
 
     def gather(node: Node) -> list[list[Node]]:
         below = inner.get(node.key, [])
@@ -157,6 +161,8 @@ def _awaits(group: list[Node], record: Node) -> bool:
 
 def _merged(group: list[Node]) -> Call:
     """The content of whichever has it, outermost first; the outermost span with content stands for the call."""
+    if len(group) == 1 and (only := group[0].facts) is not None:
+        return Call(node=group[0], facts=only, spans=tuple(group))
     told = [node for node in group if node.facts is not None and (node.facts.input or node.facts.output)]
     told.sort(key=lambda node: not _says_something(node.facts))
     ordered = told + [node for node in group if node not in told]
@@ -176,7 +182,5 @@ def _says_something(facts: Facts | None) -> bool:
 
 def usage_of_calls(calls: Iterable[Call]) -> Usage:
     """The sum over the calls: each counted once."""
-    total = Usage()
-    for call in calls:
-        total += call.facts.usage
-    return total
+    told = [call.facts.usage for call in calls]
+    return reduce(add, told) if told else NO_USAGE

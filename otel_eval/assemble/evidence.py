@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -52,14 +52,13 @@ class Evidence:
         """What the frames say, outermost first."""
         return [node.facts for node in self.frames if node.facts is not None]
 
-    def all_facts(self) -> Iterator[Facts]:
+    def conversation(self) -> list[Facts]:
+        """What the frames say, and then the calls."""
+        return [*self.frame_facts(), *(call.facts for call in self.calls)]
+
+    def all_facts(self) -> list[Facts]:
         """What all spans say: frames, calls, then the rest in order."""
-        yield from self.frame_facts()
-        for call in self.calls:
-            yield call.facts
-        for node in self.nodes:
-            if node.facts is not None:
-                yield node.facts
+        return [*self.conversation(), *(node.facts for node in self.nodes if node.facts is not None)]
 
     @property
     def started_ns(self) -> int:

@@ -7,25 +7,14 @@ from itertools import zip_longest
 
 from otel_eval.assemble.calls import last_of
 from otel_eval.assemble.evidence import Evidence
-from otel_eval.conventions.facts import TOOL_CALLS, Facts, Mark
+from otel_eval.conventions.facts import NO_USAGE, TOOL_CALLS, Facts, Mark
 from otel_eval.conventions.reading.cutting import LIMIT_SETTING, is_cut
 from otel_eval.conventions.reading.messages import calls_in
 from otel_eval.conventions.reading.parts import is_hidden
-from otel_eval.frozen import changed
-from otel_eval.interaction import Gap, GapKind, Interaction, Part, TextPart, Usage
+from otel_eval.interaction import Gap, GapKind, Interaction, Part, TextPart
 
 COUNT_SETTING = "OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT"
 _MARKED = {"asked": ("input",), "history": ("input",), "reply": ("output",), "system": ("system", "input")}
-
-
-def named(interaction: Interaction, evidence: Evidence) -> Interaction:
-    """The Interaction with a gap for each field that is not there, or not there whole."""
-    return changed(interaction, gaps=tuple(_gaps(interaction, evidence)))
-
-
-def tails_of(evidence: Evidence) -> frozenset[str]:
-    """The ends of all texts that a length limit cut."""
-    return frozenset(tail for facts in evidence.all_facts() for tail in facts.cut)
 
 
 def lost_in(evidence: Evidence) -> GapKind | None:
@@ -40,11 +29,11 @@ def setting_of(evidence: Evidence) -> str | None:
     return next((setting for setting in settings if setting is not None), None)
 
 
-def _gaps(interaction: Interaction, evidence: Evidence) -> Iterator[Gap]:
+def gaps_of(interaction: Interaction, evidence: Evidence, tails: frozenset[str]) -> Iterator[Gap]:
+    """A gap for each field that is not there, or not there whole. ``tails``: the ends of texts that a length limit cut."""
     setting = setting_of(evidence)
-    conversation = [*evidence.frame_facts(), *(call.facts for call in evidence.calls)]
+    conversation = evidence.conversation()
     absent = GapKind.NOT_CAPTURED if interaction.complete else GapKind.INCOMPLETE
-    tails = tails_of(evidence)
     if interaction.asked is None:
         yield _gap("asked", conversation, absent, setting)
     elif is_cut(interaction.asked, tails):
@@ -69,7 +58,7 @@ def _gaps(interaction: Interaction, evidence: Evidence) -> Iterator[Gap]:
         yield _gap("tool_calls", conversation, absent, setting)  # what came before may have asked for some
     if not interaction.model_calls:
         yield Gap(field="model_calls", kind=absent)
-    if interaction.usage == Usage():
+    if interaction.usage == NO_USAGE:
         yield Gap(field="usage", kind=absent)
     if interaction.system is None:
         told = interaction.asked is not None and (interaction.reply is not None or _goes_on(evidence))

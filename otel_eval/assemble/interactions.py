@@ -12,9 +12,10 @@ from otel_eval.assemble.replies import failure_in, reply_of
 from otel_eval.assemble.tools import Asked, answer, asked_in, longest, merge, tool_calls
 from otel_eval.assemble.transcript import system_in, turn_of
 from otel_eval.assemble.turns import turn_asked
-from otel_eval.conventions.facts import MISSING
+from otel_eval.conventions.facts import MISSING, NO_USAGE
 from otel_eval.conventions.reading.messages import calls_in, results_in
 from otel_eval.conventions.reading.trouble import is_programs_own
+from otel_eval.frozen import completed
 from otel_eval.interaction import Failure, Interaction, Link, Message, ToolCall, Usage
 
 
@@ -23,20 +24,21 @@ def interaction_of(evidence: Evidence) -> Interaction:
     turn = turn_asked(evidence)
     failure = failure_in(evidence)
     reply = reply_of(evidence, failure)
-    tools = _tools(evidence, turn.asked, failure)
+    facts = evidence.all_facts()
+    tails = frozenset(tail for told in facts for tail in told.cut)
+    tools = _tools(evidence, turn.asked, failure, tails)
     calls = sorted([*evidence.calls, *evidence.inner_calls], key=lambda call: call.node.order)
     usage = _usage(evidence, calls)
     first = evidence.frames[0] if evidence.frames else (evidence.nodes[0] if evidence.nodes else None)
     span = evidence.frames or evidence.nodes
-    session = first_told(facts.session for facts in (*evidence.all_facts(), *evidence.around))
     found = Interaction(
         id=evidence.id,
         trace_id=evidence.trace_id,
         span_id=evidence.span_id,
         parent_id=evidence.parent_id,
         agent=evidence.agent,
-        session=session,
-        user_id=first_told(facts.user_id for facts in (*evidence.all_facts(), *evidence.around)),
+        session=first_told(told.session for told in (*facts, *evidence.around)),
+        user_id=first_told(told.user_id for told in (*facts, *evidence.around)),
         asked=turn.asked,
         reply=reply,
         tool_calls=tools,
@@ -52,13 +54,15 @@ def interaction_of(evidence: Evidence) -> Interaction:
         links=_links(evidence.frames),
         started_ns=min((node.started_ns for node in span if node.started_ns), default=None),
         ended_ns=max((node.ended_ns for node in span if node.ended_ns), default=None),
-        conventions=_conventions(evidence),
+        conventions=tuple(sorted({name for told in facts for name in told.conventions})),
         complete=evidence.complete,
     )
-    return gaps_.named(found, evidence)
+    return completed(found, gaps=tuple(gaps_.gaps_of(found, evidence, tails)))
 
 
-def _tools(evidence: Evidence, asked: str | None, failure: Failure | None) -> tuple[ToolCall, ...]:
+def _tools(
+    evidence: Evidence, asked: str | None, failure: Failure | None, tails: frozenset[str]
+) -> tuple[ToolCall, ...]:
     known: list[Asked] = _made_earlier(evidence, asked)
     conversations = longest(_conversations(evidence, asked))
     for messages in conversations:
@@ -73,7 +77,7 @@ def _tools(evidence: Evidence, asked: str | None, failure: Failure | None) -> tu
         pseudo=pseudo,
         setting=gaps_.setting_of(evidence),
         raised=failure if failure is not None and is_programs_own(failure.type) else None,
-        tails=gaps_.tails_of(evidence),
+        tails=tails,
         lost=gaps_.lost_in(evidence),
     )
 
@@ -86,6 +90,8 @@ def _made_earlier(evidence: Evidence, asked: str | None) -> list[Asked]:
     if not evidence.calls or not (evidence.frames or asked is None):
         return []
     calls = asked_in(turn_of(evidence.calls[0].input, asked))
+    if not calls:
+        return calls
     waiting = _left_to_run(evidence, asked)
     for call in calls:
         call.earlier = call.call_id not in waiting or call.result is MISSING
@@ -115,9 +121,9 @@ def _conversations(evidence: Evidence, asked: str | None) -> Iterator[Sequence[M
 def _usage(evidence: Evidence, calls: Sequence[Call]) -> Usage:
     """Of the leaf calls; an agent's own total only where no call tells."""
     total = usage_of_calls(calls)
-    if total != Usage():
+    if total != NO_USAGE:
         return total
-    return next((facts.usage for facts in evidence.frame_facts() if facts.usage != Usage()), Usage())
+    return next((facts.usage for facts in evidence.frame_facts() if facts.usage != NO_USAGE), NO_USAGE)
 
 
 def _model(evidence: Evidence) -> str | None:
@@ -127,7 +133,7 @@ def _model(evidence: Evidence) -> str | None:
 
 
 def _system(evidence: Evidence) -> str | None:
-    for facts in (*evidence.frame_facts(), *(call.facts for call in evidence.calls)):
+    for facts in evidence.conversation():
         found = facts.system or system_in(facts.input or ())
         if found:
             return found
@@ -136,7 +142,3 @@ def _system(evidence: Evidence) -> str | None:
 
 def _links(frames: Sequence[Node]) -> tuple[Link, ...]:
     return tuple(dict.fromkeys(link for node in frames for link in node.links))
-
-
-def _conventions(evidence: Evidence) -> tuple[str, ...]:
-    return tuple(sorted({name for facts in evidence.all_facts() for name in facts.conventions}))

@@ -45,6 +45,10 @@ def _once(found: Sequence[ToolSpan], elsewhere: Iterable[ToolSpan]) -> list[Tool
     Two instrumentations write the same call id at the same time; an MCP server writes the tool's own name, within the time
     of a span whose name has the server's before it (``mcp__shop__get_order``) and which names the call.
     """
+    elsewhere = list(elsewhere)
+    ids = [span.facts.call_id for span in (*found, *elsewhere)]
+    if None not in ids and len(set(ids)) == len(ids):  # as nearly always
+        return list(found)
     whole = {span.node.key: span for span in found}
     if all(span.facts.call_id is None for span in found):
         others = {span.node.key: span for span in elsewhere if span.facts.call_id is not None}

@@ -6,17 +6,17 @@ from collections.abc import Sequence
 
 from otel_eval.assemble.evidence import Evidence
 from otel_eval.assemble.tools import canonical
-from otel_eval.frozen import changed
+from otel_eval.frozen import completed
 from otel_eval.interaction import Interaction, ModelCall, ToolCall, Totals, Usage
 
 
 def with_totals(found: Sequence[tuple[Evidence, Interaction]]) -> tuple[Interaction, ...]:
-    """The Interactions, each with the totals over itself and all below it."""
+    """The Interactions, each given the totals over itself and all below it."""
     below: dict[str, list[Interaction]] = {}
     for _, interaction in found:
         if interaction.parent_id is not None:
             below.setdefault(interaction.parent_id, []).append(interaction)
-    return tuple(changed(interaction, totals=_totals(_family(interaction, below))) for _, interaction in found)
+    return tuple(completed(interaction, totals=_totals(_family(interaction, below))) for _, interaction in found)
 
 
 def _family(interaction: Interaction, below: dict[str, list[Interaction]]) -> list[Interaction]:
@@ -32,6 +32,13 @@ def _family(interaction: Interaction, below: dict[str, list[Interaction]]) -> li
 
 
 def _totals(family: Sequence[Interaction]) -> Totals:
+    if len(family) == 1:
+        own = family[0]
+        return Totals(
+            tool_calls=None if own.gap("tool_calls") else len(own.tool_calls),
+            model_calls=len(own.model_calls) or None,
+            usage=own.usage,
+        )
     calls: dict[object, ModelCall] = {}
     usage, uncounted = Usage(), Usage()
     for member in family:
@@ -60,8 +67,6 @@ def _tools(family: Sequence[Interaction]) -> set[object]:
     """
     found: set[object] = set()
     spanned: set[object] = set()
-    if len(family) == 1:
-        return set(range(len(family[0].tool_calls)))
     for member in family:
         for tool in member.tool_calls:
             if tool.span_id is not None:

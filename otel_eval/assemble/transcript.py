@@ -23,12 +23,11 @@ def asked_at(messages: Sequence[Message], new_from: int | None = None, asked: st
 
 def said_at(messages: Sequence[Message], asked: str) -> int | None:
     """Where the user says that, the last time; None where nobody does."""
-    indexes = range(len(messages) - 1, -1, -1)
-    return next((at for at in indexes if asks(messages[at]) and _same(messages[at].text, asked)), None)
-
-
-def _same(text: str | None, asked: str) -> bool:
-    return text is not None and text.strip() == asked.strip()
+    wanted = asked.strip()
+    for at in range(len(messages) - 1, -1, -1):
+        if asks(messages[at]) and (said := messages[at].text) is not None and said.strip() == wanted:
+            return at
+    return None
 
 
 def turn_of(messages: Sequence[Message], asked: str | None = None) -> Sequence[Message]:

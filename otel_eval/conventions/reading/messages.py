@@ -93,8 +93,8 @@ def _each(items: Iterable[Any], default_role: str) -> list[Message]:
 def read_message(value: Mapping[str, Any], default_role: str = "user") -> Message:
     """One message, in the shape of OpenAI (chat or responses), Anthropic, Gemini, Bedrock, LangChain, Vercel or OTel.
 
-    Each model call of a loop repeats the messages of the one before, and the agent's span all of them: two of three are
-    read already. To find one takes 1 us, to read it 10.
+    Each model call of a loop repeats the messages of the one before, its answer among them, and the agent's span all of
+    them: two of three are read already. To find one takes 1 us, to read it 10.
     """
     try:
         encoded = orjson.dumps(value)
@@ -102,7 +102,9 @@ def read_message(value: Mapping[str, Any], default_role: str = "user") -> Messag
         return _read(value, default_role)
     if len(encoded) > _REMEMBERED_BYTES:
         return _read(value, default_role)
-    key = default_role, encoded
+    role = value.get("role")
+    own = "parts" in value and isinstance(role, str) and role in ROLES
+    key = "" if own else default_role, encoded
     known = _known.get(key)
     if known is None:
         if len(_known) >= _REMEMBERED:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from otel_eval.conventions.reading.messages import read_messages
+from otel_eval.conventions.reading.messages import read_message, read_messages
 from otel_eval.conventions.reading.values import is_placeholder
 from otel_eval.interaction import Attachment, Message, ReasoningPart, TextPart, ToolCallPart, ToolResultPart
 
@@ -201,3 +201,11 @@ def test_a_part_of_no_kind_is_a_text(kind: str) -> None:
     """What looks like a part, and is of no kind that anybody writes, stands as it is."""
     said = f'[{{"type": {kind}}}]'
     assert read_messages([{"role": "user", "content": said}]) == (Message(role="user", parts=(TextPart(text=said),)),)
+
+
+def test_a_message_of_a_known_role_is_read_once_whoever_is_expected_to_speak() -> None:
+    """An answer comes out of one call and goes into the next; one that does not say who speaks is what is expected."""
+    own = {"role": "assistant", "parts": [{"type": "text", "content": "It was sent."}]}
+    assert read_message(own, "user") is read_message(dict(own), "assistant")
+    for odd in ({"parts": own["parts"]}, {**own, "role": "narrator"}, {**own, "role": ["assistant"]}):
+        assert [read_message(odd, role).role for role in ("user", "assistant", "user")] == ["user", "assistant", "user"]

@@ -18,7 +18,7 @@ from typing import Any
 from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind
 from otel_eval.conventions.google_adk import HANDOFFS
 from otel_eval.conventions.reading.content import USAGE_KEYS, Content, usage_of
-from otel_eval.conventions.reading.languages import rust_module
+from otel_eval.conventions.reading.languages import RUST_KEYS, rust_module
 from otel_eval.conventions.reading.messages import read_messages
 from otel_eval.conventions.reading.streaming import joined
 from otel_eval.conventions.reading.trouble import failure_of, tool_error_of
@@ -144,5 +144,8 @@ def _tool(span: Span) -> Facts:
 
 
 CONVENTION = Convention(
-    name="adk-rust", read=read, prefixes=("gcp.vertex.agent.", "gen_ai.", "agent_tool.", "team.name")
+    name="adk-rust",
+    read=read,
+    prefixes=("gcp.vertex.agent.", "gen_ai.", "agent_tool.", "team.name"),
+    needs=RUST_KEYS,
 )

@@ -209,9 +209,10 @@ class Convention:
     """One way in which agents are instrumented: a name, how to tell it cheaply, and a pure reading of one span.
 
     A span is offered to ``read`` if one of its attribute keys starts with one of ``prefixes``, or its scope's name starts
-    with one of ``scopes``, or the name of one of its events starts with one of ``events``. ``read`` gives None where the
-    span is not of this convention after all. ``read_log`` likewise for a log record that has a span id. A ``fallback`` is
-    offered only what no convention before it recognised.
+    with one of ``scopes``, its own with one of ``names``, or the name of one of its events with one of ``events``; where
+    there are ``needs``, only if it is of one of those scopes or has a key that starts with one of these as well. ``read``
+    gives None where the span is not of this convention after all. ``read_log`` likewise for a log record that has a span
+    id. A ``fallback`` is offered only what no convention before it recognised.
     """
 
     name: str
@@ -219,5 +220,7 @@ class Convention:
     prefixes: tuple[str, ...] = ()
     scopes: tuple[str, ...] = ()
     events: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
     read_log: Callable[[LogRecord], Facts | None] | None = None
     fallback: bool = False

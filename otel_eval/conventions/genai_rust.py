@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from otel_eval.conventions.facts import Convention, Facts, Kind
 from otel_eval.conventions.genai import kind_of
-from otel_eval.conventions.reading.languages import rust_module
+from otel_eval.conventions.reading.languages import RUST_KEYS, rust_module
 from otel_eval.signals import Span
 
 MODULE = "genai::otel"
@@ -23,4 +23,4 @@ def read(span: Span) -> Facts | None:
     return None if kind in (None, Kind.OTHER) else Facts(kind=kind, setting=SETTING)
 
 
-CONVENTION = Convention(name="genai-rust", read=read, prefixes=("gen_ai.",))
+CONVENTION = Convention(name="genai-rust", read=read, prefixes=("gen_ai.",), needs=RUST_KEYS)

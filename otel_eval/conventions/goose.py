@@ -11,7 +11,7 @@ from typing import Any
 
 from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind, Missing
 from otel_eval.conventions.reading.content import Content
-from otel_eval.conventions.reading.languages import rust_module
+from otel_eval.conventions.reading.languages import RUST_KEYS, rust_module
 from otel_eval.conventions.reading.parts import result_value
 from otel_eval.conventions.reading.trouble import tool_error_of
 from otel_eval.conventions.reading.values import is_object, text
@@ -62,4 +62,4 @@ def _said(result: Any) -> JsonValue | Missing:
     return result_value(result["content"] if is_object(result) and isinstance(result.get("content"), list) else result)
 
 
-CONVENTION = Convention(name="goose", read=read, prefixes=("goose.", "gen_ai."))
+CONVENTION = Convention(name="goose", read=read, prefixes=("goose.", "gen_ai."), needs=RUST_KEYS)

@@ -137,4 +137,4 @@ def _text(content: Content, end: str) -> str | None:
     return text(value) or text(raw)
 
 
-CONVENTION = Convention(name="koog", read=read, prefixes=("koog.", "gen_ai.operation.name"))
+CONVENTION = Convention(name="koog", read=read, prefixes=("koog.",), names=("run.", "llm.", "tool."))

@@ -6,7 +6,7 @@ attributes; tried against every prefix of some 30 conventions each time, 150 us.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from otel_eval.conventions.facts import Convention
 from otel_eval.signals import Span
@@ -20,28 +20,36 @@ class Offering:
 
     def __init__(self, conventions: Iterable[Convention]) -> None:
         self._conventions = tuple(conventions)
-        self._keys = _Table([each.prefixes for each in self._conventions])
-        self._scopes = _Table([each.scopes for each in self._conventions])
-        self._events = _Table([each.events for each in self._conventions])
+        asked = self._conventions
+        # The upper half of the bits: what the conventions need.
+        self._keys = _Table([each.prefixes for each in asked] + [each.needs for each in asked])
+        self._scopes = _Table([each.scopes for each in asked] * 2)
+        self._names = _Table([each.names for each in asked])
+        self._events = _Table([each.events for each in asked])
         self._chosen: dict[int, tuple[Convention, ...]] = {}
 
     def of(self, span: Span) -> tuple[Convention, ...]:
         """None for an ordinary span."""
         keys = self._keys
-        chosen = self._scopes[span.scope.name]
+        told = self._scopes[span.scope.name] | self._names[span.name]
         for key in span.attributes:
-            chosen |= keys[key]
+            told |= keys[key]
         for event in span.events:
-            chosen |= self._events[event.name]
-        found = self._chosen.get(chosen)
+            told |= self._events[event.name]
+        found = self._chosen.get(told)
         if found is None:
-            found = tuple(each for place, each in enumerate(self._conventions) if chosen >> place & 1)
-            self._chosen[chosen] = found
+            found = self._chosen[told] = tuple(self._told(told))
         return found
+
+    def _told(self, told: int) -> Iterator[Convention]:
+        needed = told >> len(self._conventions)
+        for place, each in enumerate(self._conventions):
+            if told >> place & 1 and (not each.needs or needed >> place & 1):
+                yield each
 
 
 class _Table(dict[str, int]):
-    """A name to the conventions whose prefixes it begins with, each a bit."""
+    """A name to the places of the prefixes that it begins with, each a bit."""
 
     def __init__(self, prefixes: Sequence[tuple[str, ...]]) -> None:
         self._prefixes = prefixes

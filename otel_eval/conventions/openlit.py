@@ -280,5 +280,9 @@ def _mcp(span: Span) -> Facts:
 
 
 CONVENTION = Convention(
-    name="openlit", read=read, prefixes=("gen_ai.", "mcp.method", "mcp.operation"), scopes=("openlit",)
+    name="openlit",
+    read=read,
+    prefixes=("gen_ai.", "mcp.method", "mcp.operation"),
+    scopes=("openlit",),
+    needs=("telemetry.sdk.name",),
 )

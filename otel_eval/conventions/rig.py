@@ -21,7 +21,7 @@ from typing import Any
 
 from otel_eval.conventions.facts import MISSING, NO_USAGE, TOOL_CALLS, Convention, Facts, Kind, Mark
 from otel_eval.conventions.reading.content import Content, usage_of
-from otel_eval.conventions.reading.languages import rust_module
+from otel_eval.conventions.reading.languages import RUST_KEYS, rust_module
 from otel_eval.conventions.reading.trouble import failure_of
 from otel_eval.conventions.reading.values import decode_leniently, first_text, is_object, text
 from otel_eval.interaction import Failure, GapKind
@@ -138,4 +138,4 @@ def _tool(attributes: Mapping[str, Any], content: Content) -> Facts:
     )
 
 
-CONVENTION = Convention(name="rig", read=read, prefixes=("rig.", "gen_ai.", "agent_name"))
+CONVENTION = Convention(name="rig", read=read, prefixes=("rig.", "gen_ai.", "agent_name"), needs=RUST_KEYS)

@@ -20,6 +20,8 @@ from otel_eval.testing.spans import span
 KEYS = Convention(name="keys", read=lambda _: None, prefixes=("vendor.", "v."))
 SCOPES = Convention(name="scopes", read=lambda _: None, scopes=("vendor-sdk",))
 EVENTS = Convention(name="events", read=lambda _: None, events=("vendor.",))
+NAMES = Convention(name="names", read=lambda _: None, names=("chat ",))
+NEEDS = Convention(name="needs", read=lambda _: None, prefixes=("v.",), scopes=("vendor-py",), needs=("module",))
 
 
 @pytest.mark.parametrize(
@@ -30,11 +32,17 @@ EVENTS = Convention(name="events", read=lambda _: None, events=("vendor.",))
         ({"scope": Scope("vendor-sdk.js"), "attributes": {"vendor.kind": "agent"}}, ["keys", "scopes"]),
         ({"events": (SpanEvent("vendor.message"),)}, ["events"]),
         ({"name": "vendor.chat"}, []),
+        ({"name": "chat with vendor."}, ["names"]),
+        ({"attributes": {"module": "vendor", "vendor": 1}}, []),
+        ({"attributes": {"v.kind": "agent", "module": "vendor"}}, ["keys", "needs"]),
+        ({"attributes": {"module.name": "vendor", "v.kind": "agent"}}, ["keys", "needs"]),
+        ({"scope": Scope("vendor-py"), "attributes": {"v.kind": "agent"}}, ["keys", "needs"]),
+        ({"scope": Scope("vendor-py")}, ["needs"]),
     ],
 )
 def test_who_is_asked(fields: dict[str, Any], names: list[str]) -> None:
     """In the order of the list, each once."""
-    offered = Offering([KEYS, SCOPES, EVENTS]).of(span(**fields))
+    offered = Offering([KEYS, SCOPES, EVENTS, NAMES, NEEDS]).of(span(**fields))
     assert [each.name for each in offered] == names
 
 

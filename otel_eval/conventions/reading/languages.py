@@ -31,7 +31,8 @@ def lost_its_end(span: Span) -> bool:
     return span.dropped_attributes > 0 and is_javascript(span)
 
 
-_MODULE_KEYS = ("target", "code.module.name", "code.namespace")
+RUST_KEYS = ("target", "code.module.name", "code.namespace")
+"""One of these is on every span of :func:`rust_module`'s."""
 
 
 def rust_module(span: Span) -> str:
@@ -42,4 +43,4 @@ def rust_module(span: Span) -> str:
     and of a field that was recorded again every value, of which the last counts.
     Source: tracing-opentelemetry 0.27 to 0.34 (``layer.rs``).
     """
-    return first_text(span.attributes, _MODULE_KEYS) or ""
+    return first_text(span.attributes, RUST_KEYS) or ""

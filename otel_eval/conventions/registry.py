@@ -95,7 +95,7 @@ from otel_eval.conventions.offering import Offering
 from otel_eval.conventions.reading.cutting import tails_of
 from otel_eval.conventions.reading.sessions import real_id, session_of, user_of
 from otel_eval.conventions.reading.values import is_placeholder
-from otel_eval.frozen import changed
+from otel_eval.frozen import changed, completed
 from otel_eval.identity import digest
 from otel_eval.interaction import GapKind
 from otel_eval.signals import LogRecord, Span
@@ -206,8 +206,8 @@ class Registry:
             told.append(facts)
         if not told or told[0].kind is Kind.OTHER:
             return None
-        whole = reduce(fill, told)
-        return changed(
+        whole = reduce(fill, told) if len(told) > 1 else changed(told[0])
+        return completed(
             whole,
             **_hidden_in(whole),
             conventions=tuple(names),

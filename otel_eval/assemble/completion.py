@@ -33,7 +33,7 @@ from dataclasses import dataclass, field
 
 from otel_eval.assemble.assembler import assemble_nodes
 from otel_eval.assemble.digest import evidence_digest
-from otel_eval.assemble.group import Group, Key
+from otel_eval.assemble.group import Group, Key, Standing
 from otel_eval.assemble.nodes import Node
 from otel_eval.conventions.facts import Note
 from otel_eval.interaction import GapKind, Interaction
@@ -147,7 +147,8 @@ class Completion:
         for node in nodes:
             group = self._groups.get(node.trace_id) or self._open(node.trace_id, now)
             if group.add_node(node, now):
-                group = self._tie(group, node.key)
+                if node.facts is not None or node.parent_id is None:  # nothing ties others
+                    group = self._tie(group, node.key)
                 self._parent_came(group, node)
             touched[id(group)] = group
         for note in notes:
@@ -233,9 +234,10 @@ class Completion:
         open_traces: set[str] = set()
         deadlines: list[float] = []
         for interaction in interactions:
-            deadline = self._complete_at(group, interaction)
+            standing = group.standing(interaction)
+            deadline = self._complete_at(standing, interaction)
             if deadline <= now:
-                self._tell(group, interaction, found)
+                self._tell(group, interaction, standing, found)
             else:
                 deadlines.append(deadline)
                 open_traces |= group.traces_of(interaction)
@@ -255,17 +257,15 @@ class Completion:
         if deadlines:
             self._schedule(group, max(min(deadlines), now + max(self._settings.settle / 4, _pause(group))))
 
-    def _complete_at(self, group: Group, interaction: Interaction) -> float:
+    def _complete_at(self, standing: Standing, interaction: Interaction) -> float:
         settings = self._settings
-        standing = group.standing(interaction)
         last = standing.last_activity
         if standing.waits_for_span or (standing.waits_for_outer and _habit(standing.root) not in self._absent):
             return min(standing.last_around + settings.idle, last + settings.max_age)
         whole = not standing.parent_missing and standing.one_resource and _content_is_there(interaction)
         return last + (settings.settle if whole else settings.settle_across_processes)
 
-    def _tell(self, group: Group, interaction: Interaction, found: _Found) -> None:
-        standing = group.standing(interaction)
+    def _tell(self, group: Group, interaction: Interaction, standing: Standing, found: _Found) -> None:
         if standing.waits_for_outer:
             self._remember_absent(_habit(standing.root))
         digest = evidence_digest(interaction)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 from otel_eval.assemble.deliveries import delivered
-from otel_eval.assemble.nodes import Node, collect
+from otel_eval.assemble.nodes import Node, collect, unique
 from otel_eval.assemble.ties import ties
 from otel_eval.assemble.tree import Tree
 from otel_eval.conventions.facts import Kind, Note
@@ -67,15 +67,16 @@ class Group:
 
     def add_node(self, node: Node, now: float) -> bool:
         """Take the span in; False where it was there already."""
-        known = self.nodes.get(node.key)
+        key = node.key
+        known = self.nodes.get(key)
         if known is not None:
             node = collect((known, node))[0]
             if node == known:
                 return False
-        self.nodes[node.key] = node
+        self.nodes[key] = node
         if _is_on_bus(node):
             self._bus_opened.setdefault(node.trace_id, now)
-        self._arrived[node.key] = now
+        self._arrived[key] = now
         self._trees.pop(node.trace_id, None)
         return True
 
@@ -168,7 +169,7 @@ class Group:
         if trace_id not in self._trees:
             nodes = (node for node in self.nodes.values() if node.trace_id == trace_id)
             notes = (note for note in self.notes.values() if note.trace_id == trace_id)
-            self._trees[trace_id] = Tree(collect(nodes, notes))
+            self._trees[trace_id] = Tree(unique(nodes, notes).values())
         return self._trees[trace_id]
 
     def traces_of(self, interaction: Interaction) -> set[str]:

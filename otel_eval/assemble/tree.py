@@ -36,7 +36,11 @@ class Tree:
 
     def _is_whole(self) -> bool:
         """Whether every node hangs below a root: else some are one another's parents."""
-        return len(self.roots) + sum(1 for root in self.roots for _ in self.below(root)) == len(self.by_id)
+        reached, level = 0, self.roots
+        while level:
+            reached += len(level)
+            level = [child for node in level for child in self.children.get(node.span_id, ())]
+        return reached == len(self.by_id)
 
     def _safe_parent(self, node: Node) -> Node | None:
         """The parent; of spans that are one another's parents the first, an agent's if there is one, is a root."""

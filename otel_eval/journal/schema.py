@@ -51,7 +51,8 @@ def open_for_writing(path: Path) -> sqlite3.Connection:
     except OSError as error:
         raise JournalUnusable(f"cannot write {path}: {error.strerror}") from error
     with _explained(path):
-        connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+        # A statement that is kept keeps a copy of the values that it was last given, and there is one for each number of rows.
+        connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, cached_statements=0)
         try:
             _prepare(connection, path)
         except BaseException:

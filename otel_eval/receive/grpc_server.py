@@ -1,12 +1,14 @@
 """OTLP/gRPC: TraceService, LogsService, MetricsService, health and reflection, on grpcio's asyncio server.
 
-The handlers get raw bytes: what is read of a request before it is acknowledged is decided in ``soundness.py``.
+The handlers get raw bytes: what is read of a request before it is acknowledged is decided in ``soundness.py``. To gRPC they
+are handlers of a stream, of which they read the one message that there is: only those decide when it is read.
 
 Source: OTLP 1.9, "OTLP/gRPC": partial success, retryable codes, throttling by ``RetryInfo``.
 """
 
 from __future__ import annotations
 
+import asyncio
 import math
 from collections.abc import Awaitable, Callable
 from typing import TypeAlias
@@ -26,11 +28,13 @@ from otel_eval.receive.grpc_listening import authorization, bind
 from otel_eval.receive.intake import Accepted, Intake
 from otel_eval.receive.listener import Listener
 from otel_eval.receive.otlp_answers import SERVICES, answer
-from otel_eval.receive.refusal import Code, Refused
+from otel_eval.receive.refusal import Code, Refused, retryable
 
 TRANSPORT = "grpc"
+RECEIVE_S = 10.0
+"""How long a sender may take over one request, for which room is kept all that time: as long as SDKs allow for a whole export."""
 Context: TypeAlias = grpc.aio.ServicerContext[bytes, bytes]
-Export: TypeAlias = Callable[[bytes, Context], Awaitable[bytes]]
+Export: TypeAlias = Callable[[object, Context], Awaitable[bytes]]
 
 STATUS = {
     Code.MALFORMED: grpc.StatusCode.INVALID_ARGUMENT,
@@ -47,9 +51,10 @@ STATUS = {
 class GrpcReceiver:
     """One gRPC listener. :meth:`start` it inside a running event loop, :meth:`stop` it there too."""
 
-    def __init__(self, intake: Intake, listener: Listener) -> None:
+    def __init__(self, intake: Intake, listener: Listener, *, receive_s: float = RECEIVE_S) -> None:
         self._intake = intake
         self._listener = listener
+        self._receive_s = receive_s
         self._health = health.aio.HealthServicer()
         self._server: grpc.aio.Server | None = None
         self._endpoint: str | None = None
@@ -71,7 +76,7 @@ class GrpcReceiver:
             ]
         )
         for signal, service in SERVICES.items():
-            method: grpc.RpcMethodHandler[bytes, bytes] = grpc.unary_unary_rpc_method_handler(self._export(signal))
+            method: grpc.RpcMethodHandler[bytes, bytes] = grpc.stream_unary_rpc_method_handler(self._export(signal))
             server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(service, {"Export": method}),))
         health_pb2_grpc.add_HealthServicer_to_server(self._health, server)
         reflection.enable_server_reflection(
@@ -93,24 +98,40 @@ class GrpcReceiver:
         await server.stop(grace_s)
 
     def _export(self, signal: Signal) -> Export:
-        async def export(body: bytes, context: Context) -> bytes:
+        async def export(messages: object, context: Context) -> bytes:
             try:
-                accepted = await self._accept(signal, body, context)
+                accepted = await self._accept(signal, context)
             except Refused as refused:
                 await context.abort(STATUS[refused.code], refused.reason, trailers(refused))
             return answer(signal, accepted).SerializeToString()
 
         return export
 
-    async def _accept(self, signal: Signal, body: bytes, context: Context) -> Accepted:
+    async def _accept(self, signal: Signal, context: Context) -> Accepted:
         try:
             self._listener.admit(authorization(context))
-            with self._intake.in_flight() as held:
-                held.add(len(body))
+            with self._intake.in_flight.share() as held:
+                await held.expect()
+                body = await self._message(context)
+                held.came(len(body))
                 return await self._intake.accept(signal, "protobuf", body, TRANSPORT)
         except Refused as refused:
             self._intake.count_refusal(refused, TRANSPORT)
             raise
+
+    async def _message(self, context: Context) -> bytes:
+        """The one message of the call. Raises :class:`Refused` where it is not there within ``receive_s``, or not at all."""
+        reading = asyncio.ensure_future(context.read())
+        # Not cancelled: gRPC completes the reading itself when the call ends.
+        await asyncio.wait((reading,), timeout=self._receive_s)
+        if not reading.done():
+            raise retryable(Code.OVERLOADED, f"the request did not come within {self._receive_s:g} s")
+        body = reading.result()
+        if context.cancelled():
+            raise asyncio.CancelledError
+        if not isinstance(body, bytes):
+            raise Refused(Code.MALFORMED, "the call carries no message")
+        return body
 
 
 def trailers(refused: Refused) -> tuple[tuple[str, bytes], ...]:

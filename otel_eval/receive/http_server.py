@@ -147,7 +147,7 @@ class HttpReceiver:
         if length.isdecimal() and int(length) > limit:
             raise too_large(limit)
         body = body_of(request.headers.get("content-encoding", ""), limit)
-        with self._intake.in_flight() as held:
+        with self._intake.in_flight.share() as held:
             async for chunk in request.stream():
                 held.add(body.feed(chunk))
             return await self._intake.accept(signal, encoding, body.finish(), TRANSPORT)

@@ -3,27 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-import random
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 
 from otel_eval.clock import Clock
 from otel_eval.instruments import NullRecorder, Recorder
 from otel_eval.journal import Encoding, Journal, JournalError, JournalFull, Request, Signal
+from otel_eval.receive.in_flight import DEFAULT_LIMIT, InFlight
 from otel_eval.receive.pushback import Pushback
-from otel_eval.receive.refusal import Code, Refused
+from otel_eval.receive.refusal import Code, Refused, retryable
 from otel_eval.receive.soundness import Checked, check_protobuf
 from otel_eval.receive.soundness_json import check_json
 
-RETRY_AFTER_S = (1.0, 2.0)
-"""Spread, so that senders that were pushed back together do not come back together."""
-
 OFF_LOOP_BYTES = 2 << 20
 """Larger requests are checked in a thread, so that the others are not held up."""
-
-DEFAULT_MAX_IN_FLIGHT_BYTES = 256 << 20
 
 METRICS_NOT_TAKEN = "otel-eval takes traces and the logs that belong to them; metrics are not taken here"
 _NOUNS: dict[Signal, str] = {"traces": "spans", "logs": "log records", "metrics": "data points"}
@@ -47,6 +40,7 @@ class Intake:
     """Takes requests of any transport into one journal.
 
     ``forwarding``: the telemetry is passed on as it came, so metrics and logs that belong to no trace are taken too.
+    ``in_flight`` is where a transport counts a request's bytes, before it has them in memory.
     """
 
     def __init__(
@@ -55,14 +49,13 @@ class Intake:
         *,
         recorder: Recorder | None = None,
         forwarding: bool = False,
-        max_in_flight_bytes: int = DEFAULT_MAX_IN_FLIGHT_BYTES,
+        max_in_flight_bytes: int = DEFAULT_LIMIT,
         clock: Clock | None = None,
     ) -> None:
         self._journal = journal
         self._recorder = recorder or NullRecorder()
         self._forwarding = forwarding
-        self._max_in_flight_bytes = max_in_flight_bytes
-        self._in_flight_bytes = 0
+        self.in_flight = InFlight(max_in_flight_bytes)
         self._pushback = Pushback(clock)
 
     async def accept(self, signal: Signal, encoding: Encoding, body: bytes, transport: str) -> Accepted:
@@ -79,21 +72,6 @@ class Intake:
         """Count a refused request, once: a transport does so when it answers, whoever refused it."""
         labels = {"otel_eval.transport": transport, "otel_eval.reason": str(refused.code)}
         self._recorder.record("otel_eval.requests.refused", 1, labels)
-
-    @contextmanager
-    def in_flight(self) -> Iterator[InFlight]:
-        """Bytes of one request while it is in memory. Bounds what all requests together hold."""
-        held = InFlight(self)
-        try:
-            yield held
-        finally:
-            self._in_flight_bytes -= held.size
-
-    def _hold(self, size: int, alone: bool) -> None:
-        """Raises :class:`Refused` past the limit; a request that is the only one is always let in."""
-        if self._in_flight_bytes + size > self._max_in_flight_bytes and not alone:
-            raise retryable(Code.OVERLOADED, "too many requests at once")
-        self._in_flight_bytes += size
 
     async def _check(self, signal: Signal, encoding: Encoding, body: bytes) -> Checked:
         check = check_json if encoding == "json" else check_protobuf
@@ -123,24 +101,6 @@ class Intake:
             for reason, count in checked.odd.items():
                 self._recorder.record(f"otel_eval.{kind}.dropped", count, {"otel_eval.reason": reason})
         return Accepted(rejected=checked.rejected, message=_message(signal, checked))
-
-
-class InFlight:
-    """The share of one request in the bytes in flight."""
-
-    def __init__(self, intake: Intake) -> None:
-        self._intake = intake
-        self.size = 0
-
-    def add(self, size: int) -> None:
-        """Raises :class:`Refused` where all requests together would hold too much."""
-        self._intake._hold(size, alone=self._intake._in_flight_bytes == self.size)
-        self.size += size
-
-
-def retryable(code: Code, reason: str) -> Refused:
-    """A refusal that asks the sender to come back in one to two seconds."""
-    return Refused(code, reason, retry_after_s=random.uniform(*RETRY_AFTER_S))
 
 
 def _message(signal: Signal, checked: Checked) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from enum import StrEnum
 
 
@@ -26,6 +27,9 @@ class Code(StrEnum):
     """The journal could not be written, or is closing: come back."""
 
 
+RETRY_AFTER_S = (1.0, 2.0)
+"""Spread, so that senders that were pushed back together do not come back together."""
+
 RETRYABLE = frozenset({Code.FULL, Code.OVERLOADED, Code.STORAGE})
 
 
@@ -37,3 +41,8 @@ class Refused(Exception):
         self.code = code
         self.reason = reason
         self.retry_after_s = retry_after_s
+
+
+def retryable(code: Code, reason: str) -> Refused:
+    """A refusal that asks the sender to come back in one to two seconds."""
+    return Refused(code, reason, retry_after_s=random.uniform(*RETRY_AFTER_S))

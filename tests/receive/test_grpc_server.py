@@ -20,6 +20,8 @@ from opentelemetry.sdk.trace.export import SpanExportResult
 
 from otel_eval.journal import Signal
 from otel_eval.receive.decode import decode_traces
+from otel_eval.receive.grpc_server import GrpcReceiver
+from otel_eval.receive.intake import Intake
 from otel_eval.receive.listener import Listener, ReceiverError
 from otel_eval.receive.otlp_answers import SERVICES
 from otel_eval.receive.receivers import Receivers
@@ -170,6 +172,33 @@ async def test_too_many_bytes_in_flight_push_back(start: Start) -> None:
     refused = [each for each in results if isinstance(each, grpc.aio.AioRpcError)]
     assert all(each.code() is grpc.StatusCode.RESOURCE_EXHAUSTED for each in refused)
     assert len(await taking.entries()) == 1 + len(results) - len(refused)
+
+
+@pytest.mark.parametrize("says", ["nothing", "goodbye", "no message"])
+async def test_a_sender_that_does_not_finish_is_let_go(taking: Taking, says: str) -> None:
+    """It has room kept for one request until it is: four of them keep everybody out, and no longer than that."""
+    intake = Intake(taking.journal, max_in_flight_bytes=400)  # of which each is expected to want a quarter
+    receiver = GrpcReceiver(intake, Listener(endpoint="127.0.0.1:0"), receive_s=60 if says == "goodbye" else 0.5)
+    await receiver.start()
+    try:
+        async with grpc.aio.insecure_channel(receiver.endpoint) as channel:
+            calls = [channel.stream_unary(f"/{SERVICES['traces']}/Export")() for _ in range(4)]
+            for call in calls:
+                await call.wait_for_connection()
+                if says == "no message":
+                    await call.done_writing()
+            served = asyncio.ensure_future(channel.unary_unary(f"/{SERVICES['traces']}/Export")(SOUND))
+            for call in calls:
+                if says == "goodbye":
+                    call.cancel()
+                    continue
+                with pytest.raises(grpc.aio.AioRpcError) as refused:
+                    await call
+                expected = "did not come within 0.5 s" if says == "nothing" else "carries no message"
+                assert expected in str(refused.value.details())
+            assert await served == b""
+    finally:
+        await receiver.stop(0)
 
 
 @pytest.mark.parametrize("compression", [grpc.Compression.NoCompression, grpc.Compression.Gzip])

@@ -68,8 +68,8 @@ def page(current: str, corpus: Path) -> str:
     seen = {name for each in found.values() for one in each for name in one["conventions"]}
     before, _, rest = current.partition(BEGIN)
     _, _, after = rest.partition(END)
-    parts = (_overview(sets), *_sections(sets), _known(), _from_source(seen), _scopes())
-    made = "\n\n".join(parts)
+    parts = (*_sections(sets), _known(), _from_source(seen), _scopes())
+    made = "\n\n".join((_overview(sets), _contents(parts), *parts))
     return f"{before}{BEGIN}\n\n{made}\n\n{END}{after}"
 
 
@@ -132,6 +132,13 @@ def _overview(sets: Mapping[str, Findings]) -> str:
         f"{count} recorded runs, {len(sets)} pairs of a framework and an instrumentation; {right} come out exactly as the "
         f"program itself recorded them. The other {count - right} are [below](#what-comes-out-otherwise)."
     )
+
+
+def _contents(parts: Iterable[str]) -> str:
+    """A link to each part, by the anchor that its heading has."""
+    titles = [part.partition("\n")[0].removeprefix("## ") for part in parts]
+    anchors = [re.sub(r"[^\w -]", "", title).lower().replace(" ", "-") for title in titles]
+    return " · ".join(f"[{title}](#{anchor})" for title, anchor in zip(titles, anchors, strict=True))
 
 
 def _sections(sets: Mapping[str, Findings]) -> Iterator[str]:

@@ -168,6 +168,8 @@ def _continuations(calls: Sequence[Call]) -> dict[tuple[str, str], Call]:
 def _is_retry(before: Call, call: Call) -> bool:
     """Whether the same input again is the same work. In another trace, long after, it is somebody else who asks the same."""
     wait_ns = call.node.started_ns - before.node.ended_ns
+    if before.facts.failure is None:
+        return before.node.trace_id == call.node.trace_id and wait_ns >= 0
     return before.node.trace_id == call.node.trace_id or wait_ns <= _LONGEST_WAIT_NS
 
 
@@ -191,7 +193,7 @@ def _spoken(messages: Sequence[Message]) -> list[Message]:
 def _continues(before: Call, rest: Sequence[Message]) -> bool:
     """Whether the rest of a later call's input begins with what the earlier one answered."""
     if not rest:
-        return before.facts.failure is not None  # the same input again: a retry
+        return before.facts.failure is not None or _said_nothing(before)  # the same input again: a retry
     if not before.output:
         return before.facts.failure is None and rest[0].role == "assistant"
     said = [part for message in before.output for part in calls_in(message)]
@@ -203,11 +205,22 @@ def _continues(before: Call, rest: Sequence[Message]) -> bool:
     results = rest if shown else _without_empty(rest)
     if said and results and results[0].role == "tool":
         return _answers(said, results)
+    if not said and shown and (words := (answer_in(before.output) or "").strip()):
+        return words == (rest[0].text or "").strip()  # what it asked for beside its words was lost (OpenLLMetry for JS)
     if said or shown:
         return sorted((part.name, canonical(part.arguments)) for part in said) == sorted(
             (part.name, canonical(part.arguments)) for part in shown
         ) or bool({part.call_id for part in said if part.call_id} & {part.call_id for part in shown if part.call_id})
     return (answer_in(before.output) or "").strip() == (rest[0].text or "").strip()
+
+
+def _said_nothing(call: Call) -> bool:
+    """Whether it answered without a word and asked for nothing that is known.
+
+    OpenLIT 1.15 for JavaScript writes neither what tools a model asked for through the Responses API, nor what they gave.
+    """
+    said = call.facts.output
+    return said is not None and not any(message.text or calls_in(message) for message in said)
 
 
 def _without_empty(messages: Sequence[Message]) -> Sequence[Message]:

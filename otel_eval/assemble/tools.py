@@ -85,8 +85,10 @@ def merge(known: list[Asked], more: Sequence[Asked]) -> None:
             continue
         if match.result is MISSING:
             match.result, match.failed = call.result, call.failed
-        if match.arguments is None:
-            match.arguments = call.arguments
+        if match.arguments is None or (match.arguments == {} and call.arguments):
+            match.arguments = (
+                call.arguments
+            )  # a stream's beginning has an empty object (OpenInference for Bedrock in JS)
         if match.call_id is None:
             match.call_id = call.call_id
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from otel_eval.conventions import genai, google_adk, openinference_langchain4j, openinference_openai_js
+from otel_eval.conventions import genai, google_adk, openinference_langchain4j
 from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind, Missing
 from otel_eval.conventions.reading.answers import answer_id, answer_messages
 from otel_eval.conventions.reading.content import Content, usage_of
@@ -23,6 +23,7 @@ from otel_eval.conventions.reading.payloads import (
     tool_arguments,
     tool_outcome,
 )
+from otel_eval.conventions.reading.run_together import apart
 from otel_eval.conventions.reading.trouble import failure_of, is_control_flow, is_vercels, tool_error_of
 from otel_eval.conventions.reading.values import containers, decode_leniently, first_text, is_object, text, unflatten
 from otel_eval.interaction import GapKind, JsonValue, Message
@@ -202,7 +203,7 @@ def _model(span: Span, content: Content) -> Facts:
         kind=Kind.MODEL,
         agent=text(attributes.get("agent.name")),
         input=_own(attributes, inputs),
-        output=openinference_openai_js.apart(span, outputs),
+        output=apart(outputs, _tools(attributes)),
         system=_instructions(attributes, request),
         model=first_text(attributes, ("llm.response.model_name", "llm.model_name", "llm.request.model_name")),
         response_id=answer_id(answer),
@@ -215,19 +216,22 @@ def _model(span: Span, content: Content) -> Facts:
     )
 
 
-def _has_tool_results(request: Any) -> bool:
-    """Whether it is a request to Anthropic with results of tools, or messages to Bedrock with failed ones.
+def _tools(attributes: Mapping[str, Any]) -> Any:
+    parameters = decode_leniently(attributes.get("llm.invocation_parameters"))
+    return parameters.get("tools") if is_object(parameters) else None
 
-    Several of them in one message are one in JavaScript's flattened messages, the last, and none is told to be an error.
+
+def _has_tool_results(request: Any) -> bool:
+    """Whether it is a request to Anthropic or Bedrock with results of tools.
+
+    Several of them in one message are one in JavaScript's flattened messages, the last, and none is told to be an error;
+    of Bedrock's, JavaScript's have the ids alone.
+    Source: @arizeai/openinference-instrumentation-bedrock 0.5.1.
     """
     messages = request.get("messages") if is_object(request) else request
     held = [item.get("content") for item in messages if is_object(item)] if isinstance(messages, list) else []
     blocks = [block for content in held if isinstance(content, list) for block in content if is_object(block)]
-    return any(block.get("type") == "tool_result" or _has_failed(block.get("toolResult")) for block in blocks)
-
-
-def _has_failed(result: Any) -> bool:
-    return is_object(result) and result.get("status") == "error"
+    return any(block.get("type") == "tool_result" or is_object(block.get("toolResult")) for block in blocks)
 
 
 def _with_system(told: tuple[Message, ...], flat: tuple[Message, ...] | None) -> tuple[Message, ...]:

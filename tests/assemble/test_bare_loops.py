@@ -88,3 +88,63 @@ def test_tools_in_traces_of_their_own_go_to_the_loops_that_asked() -> None:
     for tool, loop in zip(tools, loops, strict=True):
         assert ties(observe(tool)) <= ties(observe(loop))
         assert ties(observe(tool))
+
+
+def test_words_beside_a_request_that_was_lost() -> None:
+    """OpenLLMetry for JavaScript keeps a model's words, and not what it asked for beside them; the next call shows both."""
+    said = message("assistant", {"type": "text", "content": "Let me look."})
+    first = model_span(messages=[HI], output=[said])
+    last = model_span(
+        messages=[HI, said, WANTS, SEEN], output=[message("assistant", "Seen.")], started_ns=START_NS + 2 * SECOND_NS
+    )
+    (found,) = assemble([first, last])
+    assert (found.asked, found.reply, [call.result for call in found.tool_calls]) == ("Hi", "Seen.", ["seen"])
+
+
+def test_other_words_are_another_loops() -> None:
+    """What a history repeats with a request is not what this model said."""
+    first = model_span(messages=[HI], output=[message("assistant", "Hello.")])
+    said = message("assistant", {"type": "text", "content": "Let me look."})
+    last = model_span(
+        messages=[HI, said, WANTS, SEEN], output=[message("assistant", "Seen.")], started_ns=START_NS + 2 * SECOND_NS
+    )
+    assert [found.reply for found in assemble([first, last])] == ["Hello.", "Seen."]
+
+
+@pytest.mark.parametrize(("said", "after", "expected"), [("", 2, 1), ("Hello.", 2, 2), ("", 0.5, 2)])
+def test_an_empty_answer_and_the_same_input_again(said: str, after: float, expected: int) -> None:
+    """What OpenLIT for JavaScript leaves of a request for tools, below one span; what runs side by side is no such thing."""
+    server = span("POST /chat", seconds=9)
+    calls = [
+        model_span(parent=server, messages=[HI], output=[message("assistant", text)], started_ns=started_ns)
+        for text, started_ns in ((said, START_NS), ("Hello", START_NS + round(after * SECOND_NS)))
+    ]
+    found = assemble([server, *calls])
+    assert len(found) == expected
+    assert found[-1].reply == "Hello"
+
+
+def test_an_empty_answer_in_a_trace_of_its_own() -> None:
+    """There the same input is another's."""
+    calls = [
+        model_span(messages=[HI], output=[message("assistant", text)], started_ns=START_NS + place * SECOND_NS)
+        for place, text in ((0, ""), (2, "Hello"))
+    ]
+    assert [found.reply for found in assemble(calls)] == ["", "Hello"]
+
+
+def test_a_streams_empty_arguments_are_in_the_history() -> None:
+    """OpenInference for Bedrock in JavaScript keeps the object that a streamed request begins with."""
+
+    def wants(arguments: dict[str, Any]) -> dict[str, Any]:
+        return message("assistant", {"type": "tool_call", "id": "c1", "name": "look", "arguments": arguments})
+
+    seen = message("tool", {"type": "tool_call_response", "id": "c1", "response": "seen"})
+    first = model_span(messages=[HI], output=[wants({})])
+    last = model_span(
+        messages=[HI, wants({"id": 1}), seen],
+        output=[message("assistant", "Seen.")],
+        started_ns=START_NS + 2 * SECOND_NS,
+    )
+    (found,) = assemble([first, last])
+    assert [(call.arguments, call.result) for call in found.tool_calls] == [({"id": 1}, "seen")]

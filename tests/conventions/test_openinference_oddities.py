@@ -119,6 +119,36 @@ def test_bedrocks_failed_results_are_in_the_request_alone() -> None:
     assert (found.system, found.asked, found.reply) == ("Be brief.", "Where is o_9?", "Sorry.")
 
 
+def test_bedrocks_results_are_in_the_request_alone_in_javascript() -> None:
+    """The flattened message of a result has its id, and nothing that the tool gave."""
+    gave = {"toolUseId": "c1", "content": [{"json": {"total": 12.5}}]}
+    request = [
+        {"role": "user", "content": [{"text": "Where is o_9?"}]},
+        {"role": "assistant", "content": [{"toolUse": {"toolUseId": "c1", "name": "find", "input": {"id": 9}}}]},
+        {"role": "user", "content": [{"toolResult": gave}]},
+    ]
+    call = "llm.input_messages.1.message.tool_calls.0.tool_call."
+    attributes = {
+        "openinference.span.kind": "LLM",
+        "llm.input_messages.0.message.role": "user",
+        "llm.input_messages.0.message.content": "Where is o_9?",
+        "llm.input_messages.1.message.role": "assistant",
+        call + "id": "c1",
+        call + "function.name": "find",
+        call + "function.arguments": '{"id": 9}',
+        "llm.input_messages.2.message.role": "user",
+        "llm.input_messages.2.message.tool_call_id": "c1",
+        "input.value": json.dumps({"modelId": "m", "messages": request}),
+        "llm.output_messages.0.message.role": "assistant",
+        "llm.output_messages.0.message.content": "There.",
+    }
+    (found,) = assemble([span("bedrock.converse", attributes=attributes)])
+    assert [(call.name, call.arguments, call.result) for call in found.tool_calls] == [
+        ("find", {"id": 9}, {"total": 12.5})
+    ]
+    assert (found.asked, found.reply) == ("Where is o_9?", "There.")
+
+
 @pytest.mark.parametrize("key", ["agno.agent", "agno.team", "agent.name"])
 def test_an_agents_name(key: str) -> None:
     """Agno's agents and teams had names of their own until 0.1.10."""

@@ -12,6 +12,7 @@ from otel_eval.conventions.reading.answers import answer_id, answer_messages, co
 from otel_eval.conventions.reading.content import Content
 from otel_eval.conventions.reading.messages import read_messages
 from otel_eval.conventions.reading.payloads import Payload, input_of, output_of, tool_arguments, tool_outcome
+from otel_eval.conventions.reading.run_together import apart
 from otel_eval.conventions.reading.trouble import failure_of, first_exception_of, is_control_flow
 from otel_eval.conventions.reading.values import containers, is_object, plain, text
 from otel_eval.frozen import frozen
@@ -101,7 +102,7 @@ def _model(observed: Observed, span: Span, content: Content) -> Facts:
         agent=observed.agent,
         session=observed.session,
         input=_request(taken),
-        output=_answer(given),
+        output=apart(_answer(given), taken.get("tools") if is_object(taken) else None),
         system=_instructions(taken),
         model=observed.model or (text(given.get("model")) if is_object(given) else None),
         response_id=answer_id(given),

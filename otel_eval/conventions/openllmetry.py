@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeGuard
 
 from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind, Missing
 from otel_eval.conventions.reading.content import Content
@@ -74,6 +74,7 @@ TOOL_CLASSES = frozenset(
 
 _SESSIONS = ("session_id", "thread_id", "conversation_id")
 _CLASS_NAME = re.compile(r"[A-Z]\w*")
+_ONE_WORD = re.compile(r"[A-Z][^\WA-Z_]*")
 _ENDINGS = tuple(f".{kind}" for kind in KINDS)
 
 
@@ -164,7 +165,10 @@ def _without_ending(span_name: str) -> str | None:
 
 def _taken(content: Content) -> Payload:
     value = _value(content, "input", INPUT)
-    return Payload() if value is MISSING else input_payload(_without_self(value))
+    if value is MISSING:
+        return Payload()
+    value = _without_ids(value, content.attributes)
+    return Payload() if _is_either(value) else input_payload(_without_self(value))
 
 
 def _given(content: Content, *, structured: bool) -> Payload:
@@ -206,9 +210,34 @@ def _contents(attributes: Mapping[str, Any]) -> str | None:
     return "\n".join(texts) if texts else None
 
 
+def _is_call(value: Any) -> TypeGuard[Mapping[str, Any]]:
+    return is_object(value) and set(value) <= {"args", "kwargs"} and isinstance(value.get("args"), list)
+
+
+def _without_ids(value: Any, attributes: Mapping[str, Any]) -> Any:
+    """A decorated function's arguments without those that the program told of the span as well: its session, its user."""
+    if not _is_call(value):
+        return value
+    ids = [told for key, told in attributes.items() if key.startswith(_PROPERTIES) or key == "gen_ai.conversation.id"]
+    return {**value, "args": [item for item in value["args"] if item not in ids]}
+
+
+def _is_either(value: Any) -> bool:
+    """Whether two words were passed, of which the first may be a class (``["Agent", "Hello"]``) or what was asked (``["Yes", "en"]``)."""
+    if not _is_call(value) or value.get("kwargs") or len(value["args"]) != 2:
+        return False
+    first, second = value["args"]
+    return (
+        isinstance(first, str)
+        and isinstance(second, str)
+        and " " not in second
+        and _ONE_WORD.fullmatch(first) is not None
+    )
+
+
 def _without_self(value: Any) -> Any:
     """A decorated method's arguments without the object that it was called on, which stands there as its class's name."""
-    if not (is_object(value) and set(value) <= {"args", "kwargs"} and isinstance(value.get("args"), list)):
+    if not _is_call(value):
         return value
     args = value["args"]
     told = len(args) > 1 or bool(value.get("kwargs"))

@@ -12,7 +12,7 @@ from otel_eval.assemble.assembler import assemble
 from otel_eval.conventions.facts import MISSING, Kind
 from otel_eval.conventions.reading.messages import calls_in
 from otel_eval.conventions.registry import facts_of
-from otel_eval.signals import Scope, Span
+from otel_eval.signals import Scope, Span, SpanEvent
 from otel_eval.testing.spans import SECOND_NS, span
 
 AGENTS = Scope("logfire.openai_agents", "4.0.0")
@@ -249,3 +249,18 @@ def test_an_image_beside_a_question_is_attached_to_it() -> None:
     (found,) = assemble([call])
     assert (found.asked, found.reply, found.system) == ("What is this?", "A pixel.", "Be brief.")
     assert len(found.attachments) == 1
+
+
+def test_a_failure_stays_one_where_its_reader_stops_reading() -> None:
+    """The Claude Agent SDK's result says that the run failed; the program raises, and the generator is closed around that."""
+    closed = SpanEvent(name="exception", time_ns=SECOND_NS, attributes={"exception.type": "GeneratorExit"})
+    run = {"gen_ai.operation.name": "invoke_agent", "error.type": "500"}
+    failed = span(
+        "invoke_agent", scope=Scope("logfire.claude_agent_sdk"), status="error", attributes=run, events=(closed,)
+    )
+    left = replace(failed, attributes={"gen_ai.operation.name": "invoke_agent"})
+    found = [facts_of(each) for each in (failed, left)]
+    assert [None if each is None else (each.failure and each.failure.type, each.control_flow) for each in found] == [
+        ("500", False),
+        (None, True),
+    ]

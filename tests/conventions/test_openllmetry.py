@@ -60,6 +60,9 @@ def test_kinds(attributes: dict[str, Any], kind: Kind | None) -> None:
         ('{"args": [], "kwargs": {"question": "hi"}}', '{"answer": "hello"}', "hi", "hello"),
         ('{"args": ["SupportAgent", "hi"], "kwargs": {}}', '"hello"', "hi", "hello"),
         ('{"args": ["Hi"], "kwargs": {}}', '"hello"', "Hi", "hello"),
+        ('{"args": ["Yes", "s-1"], "kwargs": {}}', '"hello"', "Yes", "hello"),
+        ('{"args": ["SupportAgent", "Yes", "s-1"], "kwargs": {}}', '"hello"', "Yes", "hello"),
+        ('{"args": ["Yes", "en"], "kwargs": {}}', '"hello"', None, "hello"),
         (
             '{"args": [], "kwargs": {"message": "hi"}}',
             '{"message": {"role": "assistant", "content": "hello"}}',
@@ -69,13 +72,25 @@ def test_kinds(attributes: dict[str, Any], kind: Kind | None) -> None:
         ("hi", "hello", "hi", "hello"),
         ('{"args": [], "kwargs": {}}', None, None, None),
     ],
-    ids=["positional", "named", "method", "one-word", "llama-index-ts", "agno", "closure-and-stream"],
+    ids=[
+        "positional",
+        "named",
+        "method",
+        "one-word",
+        "one-word-and-session",
+        "method-of-one-word-and-session",
+        "two-words",
+        "llama-index-ts",
+        "agno",
+        "closure-and-stream",
+    ],
 )
 def test_what_an_agent_was_asked_and_replied(
     taken: str, given: str | None, asked: str | None, reply: str | None
 ) -> None:
     """Out of a function's arguments and return value, in whatever the framework wraps them."""
-    facts = read("agent", {INPUT: taken, OUTPUT: given}, name="bob.agent")
+    session = {"traceloop.association.properties.session_id": "s-1"}
+    facts = read("agent", {INPUT: taken, OUTPUT: given, **session}, name="bob.agent")
     said = [facts.reply, *(message.text for message in facts.output or ())]
     assert (facts.asked, next((text for text in said if text is not None), None)) == (asked, reply)
     assert facts.weak_agent == "bob"

@@ -79,6 +79,18 @@ def exception_of(span: Span) -> Failure | None:
     return None
 
 
+def _own_exception(span: Span) -> Failure | None:
+    """As :func:`exception_of`, but none where a reader only stopped reading a stream that had told of the error itself.
+
+    That closes the generator, whose exception the span gets beside its ``error.type``.
+    Source: logfire 5.4.0 (``integrations/claude_agent_sdk``).
+    """
+    exception = exception_of(span)
+    if exception is not None and exception.type == "GeneratorExit":
+        return exception if span.attributes.get("error.type") in (None, "_OTHER", "GeneratorExit") else None
+    return exception
+
+
 def first_exception_of(span: Span) -> Failure | None:
     """The first ``exception`` event: the cause, where a wrapper's follows it."""
     for event in span.events:
@@ -96,7 +108,7 @@ def failure_of(span: Span, *, exceptions_count: bool = False) -> Failure | None:
     use exceptions for besides failing (:func:`is_control_flow`) is none.
     """
     error_type = text(span.attributes.get("error.type"))
-    exception = exception_of(span)
+    exception = _own_exception(span)
     told = span.status == "error" or (error_type is not None and span.status != "ok")
     if not told and not (exceptions_count and exception is not None):
         return None
@@ -148,7 +160,7 @@ def _logged(span: Span) -> str | None:
 
 def is_control_flow(span: Span) -> bool:
     """Whether the exception on the span is a framework's way of steering (an interrupt, a deferral, a handoff)."""
-    exception = exception_of(span)
+    exception = _own_exception(span)
     if exception is not None and exception.type is not None and exception.type.split(".")[-1] in CONTROL_FLOW:
         return True
     error_type = text(span.attributes.get("error.type"))

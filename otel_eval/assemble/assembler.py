@@ -129,7 +129,7 @@ def _evidence(run: Run, made: dict[int, Evidence], names: Sequence[str]) -> Evid
 def _evidence_of_loops(trees: dict[str, Tree], runs: Sequence[Run], told: Sequence[Evidence]) -> list[Evidence]:
     taken = {node.key: run for run in runs for node in (*run.frames, *run.members)}
     free = [node for tree in trees.values() for node in tree.by_id.values() if node.key not in taken]
-    if not any(node.kind() is Kind.MODEL for node in free):
+    if not any(node.kind() in (Kind.MODEL, Kind.TOOL) for node in free):
         return []
     known = {call.facts.response_id for found in told for call in (*found.calls, *found.inner_calls)}
     calls = [

@@ -9,8 +9,10 @@ a model's prompt            ``["…", "…"]``                                  
 a model's completion        ``["…"]``, ``[]`` where it calls tools          the answers' texts
 ==========================  ==============================================  ================================================
 
-Since a text may itself hold ``", "``, several cannot be told apart for certain: a completion is taken for one answer, and a
-model's prompt of more than one text is only what the question is somewhere in.
+Since a text may itself hold ``", "``, several cannot be told apart for certain: a completion is taken for one answer, and of a
+model's prompt the last text, which is the question until tools have answered, is the shortest whose quotes pair up, as JSON's
+do. Spring AI 2.0.1 under Spring Boot 4 logs a model's alone, whatever is set for the chat client: what would log that is
+configured before there is a tracer.
 Source: Spring AI 1.0.3 to 2.0.1, ``ObservabilityHelper`` and the ``*ContentObservationHandler`` that call it.
 """
 
@@ -47,10 +49,10 @@ def client_completion(written: str | None) -> Facts:
 
 
 def model_prompt(written: str | None) -> Facts:
-    """What a model was told: as a message if it is one text alone."""
+    """What a model was told: as a message if it is one text alone, of several the last."""
     one = _one(written)
     if one is None or _BETWEEN in one:
-        return Facts(kind=Kind.OTHER, prompt=one)
+        return Facts(kind=Kind.OTHER, prompt=None if one is None else _last(one))
     return Facts(kind=Kind.OTHER, input=(Message(role="user", parts=(TextPart(text=one),)),))
 
 
@@ -58,6 +60,14 @@ def completion(written: str | None) -> Facts:
     """What a model answered."""
     one = _one(written)
     return _NOTHING if one is None else Facts(kind=Kind.OTHER, output=(_answer(one),))
+
+
+def _last(texts: str) -> str | None:
+    """The last of several texts, without its quotes; None for an empty one, all of them where no last one's quotes pair up."""
+    start = texts.rfind(_BETWEEN)
+    while start >= 0 and texts.count('"', start + len(_BETWEEN)) % 2:
+        start = texts.rfind(_BETWEEN, 0, start)
+    return (texts[start + len(_BETWEEN) :] if start >= 0 else texts) or None
 
 
 def _answer(said: str) -> Message:

@@ -84,18 +84,29 @@ def test_spring_logs_what_was_said() -> None:
     assert (found.asked, found.reply, found.system) == (asked, reply, "Be kind.")
 
 
-def test_spring_without_a_client() -> None:
-    """A model's prompt of several texts is the wrapping in which the question is; the answer is known."""
+@pytest.mark.parametrize(
+    ("prompt", "asked"),
+    [
+        ('["Be kind.", "Where is it?"]', "Where is it?"),
+        ('["Be kind.", "Hello.", "Hi!", "Where is it?"]', "Where is it?"),
+        ('["Be kind.", "["a", "b"]"]', '["a", "b"]'),
+        ('["Be kind.", "A 5" disk?"]', 'Be kind.", "A 5" disk?'),
+        ('["Be kind.", ""]', None),
+    ],
+    ids=["one", "after-others", "JSON", "a-quote-alone", "none"],
+)
+def test_spring_without_a_clients_log(prompt: str, asked: str | None) -> None:
+    """The last text of a model's prompt is the question, all of it the wrapping where that cannot be told apart."""
     request = span("POST /chat", scope=BOOT)
     model = span("chat gpt", attributes=CHAT, parent=request)
     (found,) = assemble(
         [request, model],
         [
-            said(model, "Chat Model Prompt Content", '["Be kind.", "Where is it?"]'),
+            said(model, "Chat Model Prompt Content", prompt),
             said(model, "Chat Model Completion", '["Here."]'),
         ],
     )
-    assert (found.asked, found.reply) == ('Be kind.", "Where is it?', "Here.")
+    assert (found.asked, found.reply) == (asked, "Here.")
 
 
 def test_spring_that_logs_nothing() -> None:

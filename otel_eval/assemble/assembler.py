@@ -20,6 +20,7 @@ from otel_eval.assemble.orphans import adopted
 from otel_eval.assemble.placing import place_tools
 from otel_eval.assemble.replies import answers
 from otel_eval.assemble.runs import Run, runs_of
+from otel_eval.assemble.streams import streamed
 from otel_eval.assemble.tool_spans import tool_spans
 from otel_eval.assemble.tools import handoff_test
 from otel_eval.assemble.totals import with_totals
@@ -54,7 +55,7 @@ def assemble_nodes(nodes: Iterable[Node], notes: Iterable[Note] = ()) -> tuple[I
     by_trace: dict[str, list[Node]] = {}
     for node in telling(delivered(unique(nodes, notes))):
         by_trace.setdefault(node.trace_id, []).append(node)
-    trees = {trace_id: adopted(Tree(members)) for trace_id, members in sorted(by_trace.items())}
+    trees = {trace_id: adopted(streamed(Tree(members))) for trace_id, members in sorted(by_trace.items())}
     runs = {trace_id: runs_of(tree, _asked_alone, _answers_alone) for trace_id, tree in trees.items()}
     evidence = [found for trace_runs in runs.values() for found in _evidence_of_runs(trace_runs)]
     evidence += _evidence_of_loops(trees, [run for trace_runs in runs.values() for run in trace_runs], evidence)

@@ -96,6 +96,8 @@ def _evidence_of_runs(runs: Sequence[Run]) -> list[Evidence]:
     names = [name for run in runs if (name := run.name()) is not None]
     for run in reversed(runs):  # inner before outer
         made[id(run)] = _evidence(run, made, names)
+    if len(runs) == 1:
+        made[id(runs[0])].alone = True
     return [made[id(run)] for run in runs]
 
 

@@ -23,7 +23,7 @@ class Evidence:
     it that may carry content. ``calls``: the model's calls of the conversation; ``inner_calls``: those that tools made.
     ``agents``: the other agents' names, for telling handoffs. ``later``: the agents that took over, in order.
     ``within``: agents that ran inside this one's span but not in a tool of its. ``around``: what the spans above say,
-    innermost first, where each of several turns is an Interaction of its own.
+    innermost first, where each of several turns is an Interaction of its own. ``alone``: no other agent ran in its trace.
     """
 
     trace_id: str
@@ -41,6 +41,7 @@ class Evidence:
     around: Sequence[Facts] = ()
     parent_id: str | None = None
     complete: bool = True
+    alone: bool = False
     tool_keys: set[tuple[str, str]] = field(default_factory=set)
 
     @property

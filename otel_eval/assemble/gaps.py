@@ -7,6 +7,7 @@ from itertools import zip_longest
 
 from otel_eval.assemble.calls import last_of
 from otel_eval.assemble.evidence import Evidence
+from otel_eval.assemble.transcript import turn_of
 from otel_eval.conventions.facts import NO_USAGE, TOOL_CALLS, Facts, Mark
 from otel_eval.conventions.reading.cutting import LIMIT_SETTING, is_cut
 from otel_eval.conventions.reading.messages import calls_in
@@ -54,6 +55,8 @@ def gaps_of(interaction: Interaction, evidence: Evidence, tails: frozenset[str])
         for mark in f.marks
     ):
         yield Gap(field="tool_calls", kind=GapKind.DROPPED if _dropped(conversation) else GapKind.TRUNCATED)
+    elif _may_be_its_own(interaction, evidence):
+        yield _gap("tool_calls", conversation, absent, None)
     elif not evidence.frames and evidence.calls and not evidence.calls[0].input:
         yield _gap("tool_calls", conversation, absent, setting)  # what came before may have asked for some
     if not interaction.model_calls:
@@ -86,6 +89,23 @@ def _loses_requests(evidence: Evidence) -> bool:
         any(mark.field == TOOL_CALLS for mark in call.facts.marks)
         and (following is None or not any(map(calls_in, following.input)))
         for call, following in zip_longest(evidence.calls, evidence.calls[1:])
+    )
+
+
+def _may_be_its_own(interaction: Interaction, evidence: Evidence) -> bool:
+    """Whether the first model call was shown calls that nobody tells of: of another agent's, or of a span that is lost."""
+    if not (evidence.alone and evidence.calls):
+        return False
+    told = {call.call_id for call in interaction.tool_calls}
+    told |= {part.call_id for facts in evidence.frame_facts() for said in facts.input or () for part in calls_in(said)}
+    pseudo = {name for facts in evidence.all_facts() for name in facts.pseudo_tools}
+    shown = (part for said in turn_of(evidence.calls[0].input, interaction.asked) for part in calls_in(said))
+    return any(
+        part.call_id is not None
+        and part.call_id not in told
+        and part.name not in pseudo
+        and not evidence.is_handoff(part.name)
+        for part in shown
     )
 
 

@@ -2,12 +2,13 @@
 
 A sampler, a full queue or a crash takes single spans out of a trace. What was below them is then a tree of its own, and
 would pass for work without an agent. It belongs to an agent of its trace if it ran wholly within that agent's span, in the
-same process, and within no other agent's.
+same process, and within no other agent's. What one lost span was around, model calls among it, belongs to a tool of that
+agent's if it ran wholly within that tool's span: an agent that a tool asked lost its own span.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from otel_eval.assemble.nodes import Node
@@ -23,6 +24,7 @@ def adopted(tree: Tree) -> Tree:
     parents = {top.span_id: parent for top in orphans if (parent := _agent_around(top, agents, tree)) is not None}
     if not parents:
         return tree
+    parents |= _within_tools([top for top in orphans if top.span_id in parents], parents, tree)
     out = [node for node in tree.given if node.span_id not in tree.by_id]
     return Tree(
         [*out, *(replace(node, parent_id=parents.get(node.span_id, node.parent_id)) for node in tree.by_id.values())]
@@ -70,4 +72,30 @@ def _contradicts(agent: Node, top: Node, tree: Tree) -> bool:
             return True
         if told.session is not None and mine.session is not None and told.session != mine.session:
             return True
+    return False
+
+
+def _within_tools(orphans: Iterable[Node], agents: Mapping[str, str], tree: Tree) -> dict[str, str]:
+    """For orphans with one lost parent the only tool of their agent's that ran around all of them, if models were called."""
+    tools = [node for node in tree.by_id.values() if node.kind() is Kind.TOOL]
+    beside: dict[tuple[str | None, str], list[Node]] = {}
+    for top in orphans:
+        beside.setdefault((top.parent_id, agents[top.span_id]), []).append(top)
+    found: dict[str, str] = {}
+    for (_, agent), tops in beside.items():
+        if not tools or not any(node.kind() is Kind.MODEL for top in tops for node in (top, *tree.below(top))):
+            continue
+        around = [tool for tool in tools if all(_encloses(tool, top) for top in tops) and _is_of(tool, agent, tree)]
+        if len(around) == 1:
+            found |= dict.fromkeys((top.span_id for top in tops), around[0].span_id)
+    return found
+
+
+def _is_of(tool: Node, agent: str, tree: Tree) -> bool:
+    """Whether the tool is the agent's own: no other agent, and no other tool, is between the two."""
+    for above in tree.ancestors(tool):
+        if above.span_id == agent:
+            return True
+        if above.kind() in (Kind.AGENT, Kind.TOOL):
+            return False
     return False

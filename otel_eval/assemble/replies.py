@@ -8,7 +8,7 @@ from otel_eval.assemble.calls import Call, last_of
 from otel_eval.assemble.evidence import Evidence, first_told
 from otel_eval.assemble.transcript import reply_in, shown
 from otel_eval.conventions.facts import Facts, Kind
-from otel_eval.interaction import Failure, Message
+from otel_eval.interaction import Failure, GapKind, Message
 
 
 def reply_of(evidence: Evidence, failure: Failure | None) -> str | None:
@@ -77,7 +77,8 @@ def _last_words(evidence: Evidence) -> tuple[Message, ...] | None:
     """What the last model call put out, else the outermost frame; none is something else than not captured."""
     if evidence.calls:
         return last_of(evidence.calls).facts.output
-    return first_told(facts.output for facts in evidence.frame_facts())
+    told = (facts for facts in evidence.frame_facts() if not any(mark.field == "output" for mark in facts.marks))
+    return first_told(facts.output for facts in told)
 
 
 def _said(facts: Sequence[Facts]) -> str | None:
@@ -106,7 +107,11 @@ def failure_in(evidence: Evidence) -> Failure | None:
         return Failure(message=error)
     if not calls or calls[-1].facts.failure is None or calls[-1].facts.control_flow:
         return None
-    said, failure = _said(evidence.frame_facts()), calls[-1].facts.failure
+    said, failure = _said(facts), calls[-1].facts.failure
+    if said is None and any(
+        mark.field == "output" and mark.kind is GapKind.REDACTED for f in facts for mark in f.marks
+    ):
+        return None  # it said something: a call that went well is not there
     return None if said is not None and evidence.frames and not _is_the_error(said, failure) else failure
 
 

@@ -46,7 +46,7 @@ class Run:
     def name(self) -> str | None:
         """The name of the agent: its own, or the first that one of its frames has; a workflow's name at last.
 
-        A frame's agent that another one called is not the first: the model's calls before it name that other one.
+        A frame's agent that another one called is not the first: what was done before it names that other one.
         """
         for node in self.frames:
             if node.facts is not None and node.facts.agent and node.kind() is Kind.AGENT:
@@ -59,8 +59,12 @@ class Run:
         )
 
     def _caller(self, part: Node) -> str | None:
-        """Whose model was called before that part of the run began."""
-        before = (node for node in self.members if node.kind() is Kind.MODEL and node.order < part.order)
+        """Who was at work before that part of the run began."""
+        before = [
+            node
+            for node in self.members
+            if node.kind() in (Kind.MODEL, Kind.STEP) and node.order < part.order and node.facts and node.facts.agent
+        ]
         first = min(before, key=lambda node: node.order, default=None)
         return first.facts.agent if first is not None and first.facts is not None else None
 

@@ -235,6 +235,7 @@ def _join(spans: Sequence[ToolSpan], asked: Sequence[Asked]) -> list[tuple[ToolS
 
 
 _SPAN_KEYS: tuple[Callable[[ToolSpan, Asked], bool], ...] = (
+    lambda s, a: alike(s.facts.tool, a.name) and _gave(s, a),
     lambda s, a: (
         alike(s.facts.tool, a.name)
         and s.facts.arguments is not MISSING
@@ -243,6 +244,21 @@ _SPAN_KEYS: tuple[Callable[[ToolSpan, Asked], bool], ...] = (
     lambda s, a: alike(s.facts.tool, a.name),
     lambda s, a: s.facts.tool is None,
 )
+
+
+def _gave(span: ToolSpan, request: Asked) -> bool:
+    """Whether the model was shown what the span says that the tool gave, of a call with such arguments."""
+    taken, result = span.facts.arguments, span.facts.result
+    return (
+        result is not MISSING
+        and request.result is not MISSING
+        and _is_same(result, request.result)
+        and (taken is MISSING or not isinstance(taken, dict) or canonical(taken) == canonical(request.arguments))
+    )
+
+
+def _is_same(a: JsonValue | Missing, b: JsonValue | Missing) -> bool:
+    return a == b and canonical(a) == canonical(b)
 
 
 def _compatible(span: ToolSpan, request: Asked) -> bool:

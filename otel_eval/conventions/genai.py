@@ -244,7 +244,7 @@ def _waits(attributes: Mapping[str, Any]) -> bool:
     """Whether the agent stopped to ask a human: its output is what it asks for, as Python writes it (Strands)."""
     raw = attributes.get("gen_ai.output.messages")
     if not isinstance(raw, str) or '"interrupt"' not in raw:
-        return False
+        return attributes.get("finish_reason") == "interrupt"  # of a span event
     output = decode_leniently(raw)
     return isinstance(output, list) and any(
         is_object(said) and said.get("finish_reason") == "interrupt" for said in output

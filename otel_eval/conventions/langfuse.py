@@ -59,7 +59,8 @@ def read(span: Span) -> Facts | None:
         model=text(attributes.get("langfuse.observation.model.name")),
         usage=counted(decode_leniently(attributes.get("langfuse.observation.usage_details"))),
         session=text(attributes.get("session.id")) or _metadata(attributes, "thread_id"),
-        agent=_metadata(attributes, "lc_agent_name") or (_asking(attributes) if kind is Kind.MODEL else None),
+        agent=_metadata(attributes, "lc_agent_name")
+        or (_asking(attributes) if kind in (Kind.MODEL, Kind.STEP) else None),
     )
     return facts_of(observed, span, content)
 

@@ -64,7 +64,7 @@ def read(span: Span) -> Facts | None:
         usage=counted(decode_leniently(attributes.get("langsmith.metadata.usage_metadata"))),
         call_id=text(attributes.get("gen_ai.tool.call.id")),
         session=_session(attributes),
-        agent=agent or (_asking(attributes) if kind is Kind.MODEL else None),
+        agent=agent or (_asking(attributes) if kind in (Kind.MODEL, Kind.STEP) else None),
     )
     facts = facts_of(observed, span, content)
     if observed.model == _SYNTHETIC:

@@ -70,7 +70,7 @@ def read(span: Span) -> Facts | None:
         usage=counted(decode_leniently(attributes.get("mlflow.chat.tokenUsage"))),
         session=_text(attributes, "session.id"),
         call_id=_text(attributes, "tool_call_id"),
-        agent=text(known.get("lc_agent_name")) or (_asking(known) if kind is Kind.MODEL else None),
+        agent=text(known.get("lc_agent_name")) or (_asking(known) if kind in (Kind.MODEL, Kind.STEP) else None),
     )
     return facts_of(observed, span, content)
 

@@ -199,6 +199,10 @@ def _model(span: Span, content: Content) -> Facts:
     if outputs is None and "instructor.response_model" in attributes and answer is not None:
         said = answer if isinstance(answer, str) else text(attributes.get("output.value"))
         outputs = read_messages([{"role": "assistant", "content": said}]) or None
+    if _AS_WRITTEN[0] in attributes:
+        inputs = None
+    if _AS_WRITTEN[1] in attributes:
+        outputs = None
     return Facts(
         kind=Kind.MODEL,
         agent=text(attributes.get("agent.name")),
@@ -219,6 +223,10 @@ def _model(span: Span, content: Content) -> Facts:
 def _tools(attributes: Mapping[str, Any]) -> Any:
     parameters = decode_leniently(attributes.get("llm.invocation_parameters"))
     return parameters.get("tools") if is_object(parameters) else None
+
+
+_AS_WRITTEN = ("gen_ai.input.messages", "gen_ai.output.messages")
+"""Where OpenInference's processors convert other instrumentations' spans: they join the results in one message to one."""
 
 
 def _has_tool_results(request: Any) -> bool:

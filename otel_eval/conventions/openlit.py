@@ -151,6 +151,7 @@ def _frame(span: Span, operation: str) -> Facts:
         output = read_messages([{"role": "assistant", "tool_calls": calls}], "assistant") or None
     if span.scope.name == _AGNO and _is_object(attributes.get("gen_ai.output.messages")):
         output = ()
+        content.mark("output", GapKind.NOT_CAPTURED)
     return Facts(
         kind=kind,
         agent=agent,

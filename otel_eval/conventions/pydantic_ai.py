@@ -13,7 +13,7 @@ from typing import Any
 
 from otel_eval.conventions.facts import Convention, Facts, Kind
 from otel_eval.conventions.reading.content import USAGE_KEYS, Content, usage_of
-from otel_eval.conventions.reading.messages import asks, calls_in, read_message
+from otel_eval.conventions.reading.messages import asks, calls_in, read_message, results_in
 from otel_eval.conventions.reading.trouble import failure_of, is_control_flow, tool_error_of
 from otel_eval.conventions.reading.values import Undecodable, decode, decode_leniently, is_object, number, text
 from otel_eval.interaction import GapKind, Message
@@ -74,9 +74,17 @@ def _agent(span: Span, content: Content) -> Facts:
         aggregated=True,
         failure=failure_of(span),
         control_flow=is_control_flow(span),
+        pseudo_tools=_handing_over(turn),
         marks=content.marks,
         setting=SETTING,
     )
+
+
+def _handing_over(turn: Sequence[Message]) -> tuple[str, ...]:
+    """The tools that gave the final answer, as pydantic-ai answers them; where it is unknown which these are."""
+    results = {part.call_id for message in turn for part in results_in(message) if part.result == _PROCESSED}
+    calls = [call for message in turn for call in calls_in(message)]
+    return tuple(dict.fromkeys(call.name for call in calls if call.call_id in results - {None}))
 
 
 def _conversation(content: Content) -> tuple[Message, ...]:
@@ -160,6 +168,7 @@ def _output_tools(raw: str) -> tuple[str, ...]:
     return tuple(name for name in names if isinstance(name, str))
 
 
+_PROCESSED = "Final result processed."
 _RETRY = "ToolRetryError: "
 _ADVICE = "\n\nFix the errors and try again."
 

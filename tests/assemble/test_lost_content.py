@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from otel_eval.assemble.assembler import assemble
 from otel_eval.interaction import GapKind, Interaction
 from otel_eval.signals import Scope, Span
-from otel_eval.testing.spans import SECOND_NS, START_NS, agent_span, message, model_span, span
+from otel_eval.testing.spans import SECOND_NS, START_NS, agent_span, message, model_span, span, tool_span
 
 HIDDEN = "[REDACTED]"
 INPUT = "gen_ai.input.messages"
@@ -234,3 +234,48 @@ def test_what_is_said_beside_a_request_is_no_reply() -> None:
     (found,) = assemble([root, call])
     assert found.reply is None
     assert "reply" in gaps(found)
+
+
+def test_a_tool_whose_span_is_lost_is_not_given_anothers_result() -> None:
+    """Two calls of one tool, told apart in the messages by ids that the spans do not have: the result shows which is left."""
+    asked = [message("user", "Roll twice."), requested("roll", "c1"), requested("roll", "c2")]
+    root = agent_span(asked="Roll twice.", reply="Four and two.")
+    calls = [
+        model_span(parent=root, messages=asked[:1], output=asked[1:]),
+        model_span(
+            parent=root,
+            messages=[*asked, gave("four", "c1"), gave("two", "c2")],
+            output=[message("assistant", "Four and two.")],
+            started_ns=root.started_ns + 2,
+        ),
+    ]
+    left = tool_span("roll", "c2", "two", parent=root, started_ns=root.started_ns + 1)
+    (found,) = assemble([root, *calls, left])
+    assert [(call.result, call.span_id) for call in found.tool_calls] == [("four", None), ("two", left.span_id)]
+
+
+def test_a_call_that_only_a_lost_model_span_asked_for_is_a_gap() -> None:
+    """The first call that is left was shown it: an agent before this one may have made it, and so may this one."""
+    root = agent_span(asked=None, reply=None)
+    shown = [message("user", "Where is it?"), requested("find", "c1"), gave("in Rome", "c1")]
+    second = model_span(parent=root, messages=shown, output=[message("assistant", "In Rome.")])
+    (found,) = assemble([root, second])
+    assert (found.asked, found.reply, found.tool_calls) == ("Where is it?", "In Rome.", ())
+    assert gaps(found)["tool_calls"] is GapKind.NOT_CAPTURED
+    whole = agent_span(asked="Where is it?", reply="In Rome.")
+    messages = json.dumps([message("user", "Where is it?"), requested("find", "c1"), gave("in Rome", "c1")])
+    resumed = replace(whole, attributes={**whole.attributes, INPUT: messages})
+    (found,) = assemble(
+        [resumed, model_span(parent=resumed, messages=shown, output=[message("assistant", "In Rome.")])]
+    )
+    assert "tool_calls" not in gaps(found)  # what went into the agent was there before it
+
+
+def test_an_agent_with_a_hidden_reply_did_not_fail_with_a_call_that_was_tried_again() -> None:
+    """The span of the attempt that went well is lost."""
+    root = agent_span(reply=None)
+    hidden = json.dumps([message("assistant", HIDDEN)])
+    root = replace(root, attributes={**root.attributes, "gen_ai.output.messages": hidden})
+    failed = model_span(parent=root, messages=[message("user", "Hi")], failure="slow down")
+    (found,) = assemble([root, failed])
+    assert (found.failed, found.reply) == (False, None)

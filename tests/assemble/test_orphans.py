@@ -113,3 +113,19 @@ def test_adopted_exactly_if_wholly_within(at: float, seconds: float, shuffle: An
     found = {made.span_id: made for made in assemble(spans)}
     assert bool(found[root.span_id].model_calls) == within
     assert sum(len(made.model_calls) for made in found.values()) == 1
+
+
+@pytest.mark.parametrize(("parallel", "inside"), [(False, True), (True, False)])
+def test_what_an_agent_without_its_span_did_is_the_tools_that_asked_it(parallel: bool, inside: bool) -> None:
+    """Its model calls and tools, which have one lost parent, all ran within one tool's span; within two, nobody can say."""
+    root = agent()
+    asking = tool_span("ask_expert", {"q": "?"}, "five days", parent=root, started_ns=START_NS + SECOND_NS, seconds=5)
+    others = []
+    if parallel:
+        others = [tool_span("wait", {}, "ok", parent=root, started_ns=START_NS + SECOND_NS, seconds=6)]
+    call = orphan(root)
+    inner = tool_span("lookup", {"t": 1}, "five days", parent=root, started_ns=START_NS + 4 * SECOND_NS)
+    inner = span(**{**_fields(inner), "parent_id": LOST})
+    (found,) = assemble([inner, call, asking, root, *others])
+    assert ("lookup" not in [made.name for made in found.tool_calls]) is inside
+    assert [made.span_id for made in found.model_calls] == [call.span_id]

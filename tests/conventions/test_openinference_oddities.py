@@ -10,6 +10,7 @@ import pytest
 
 from otel_eval.assemble.assembler import assemble
 from otel_eval.conventions.facts import Kind
+from otel_eval.conventions.reading.messages import results_in
 from otel_eval.conventions.registry import facts_of
 from otel_eval.signals import Scope, Span
 from otel_eval.testing.spans import span
@@ -216,3 +217,24 @@ def test_each_agent_of_a_crew_was_asked_what_its_own_task_says() -> None:
     """Not what the first of all tasks says."""
     agents = {facts.agent: facts.prompt for each in crew("Refund o_9.", "Write to Ann.") if (facts := facts_of(each))}
     assert agents == {None: None, "helper 0": "Refund o_9.", "helper 1": "Write to Ann."}
+
+
+def test_messages_that_were_converted_are_read_as_they_were_written() -> None:
+    """The processor for pydantic-ai joins the results in one message to one, under the last one's id."""
+    results = [
+        {"type": "tool_call_response", "id": call_id, "name": "roll", "result": said}
+        for call_id, said in (("c1", "four"), ("c2", "two"))
+    ]
+    own = {
+        "openinference.span.kind": "LLM",
+        "gen_ai.operation.name": "chat",
+        "gen_ai.input.messages": json.dumps([{"role": "user", "parts": results}]),
+        "llm.input_messages.0.message.role": "tool",
+        "llm.input_messages.0.message.tool_call_id": "c2",
+        "llm.input_messages.0.message.contents.0.message_content.text": "four",
+        "llm.input_messages.0.message.contents.1.message_content.text": "two",
+    }
+    facts = facts_of(span("chat m", attributes=own, scope=Scope("pydantic-ai")))
+    assert facts is not None
+    told = [(part.call_id, part.result) for said in facts.input or () for part in results_in(said)]
+    assert told == [("c1", "four"), ("c2", "two")]

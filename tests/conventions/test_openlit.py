@@ -451,3 +451,6 @@ def test_an_object_that_agno_gave_back_is_told_by_the_model() -> None:
     )
     (found,) = assemble([agent, answer])
     assert found.reply == '{"a": 1}'
+    (alone,) = assemble([agent])
+    gap = alone.gap("reply")
+    assert (alone.reply, gap is not None) == (None, True)

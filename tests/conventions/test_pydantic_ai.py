@@ -111,3 +111,21 @@ def test_requests_that_wait_for_a_user_are_no_reply(key: str, waits: bool) -> No
     (found,) = assemble([agent])
     assert found.reply == (None if waits else json.dumps(given))
     assert [call.name for call in found.tool_calls] == ["delete"]
+
+
+def test_the_tool_that_handed_over_the_answer_is_known_by_its_result() -> None:
+    """Which tools do is told by the model's span, which may be lost."""
+    asks = {"type": "tool_call", "id": "c1", "name": "Order", "arguments": '{"id": 9}'}
+    given = {"type": "tool_call_response", "id": "c1", "name": "Order", "result": "Final result processed."}
+    messages = [("user", {"type": "text", "content": "Describe it."}), ("assistant", asks), ("user", given)]
+    agent = span(
+        "invoke_agent helper",
+        attributes={
+            "gen_ai.operation.name": "invoke_agent",
+            "pydantic_ai.all_messages": json.dumps([{"role": role, "parts": [part]} for role, part in messages]),
+            "final_result": '{"id": 9}',
+        },
+        scope=Scope("pydantic-ai"),
+    )
+    (found,) = assemble([agent])
+    assert (found.reply, found.tool_calls) == ('{"id": 9}', ())

@@ -63,16 +63,20 @@ def test_an_object_that_was_asked_for_is_the_reply_and_the_tool_that_hands_it_ov
     assert (found.reply, found.tool_calls) == (order, ())
 
 
-@pytest.mark.parametrize("in_event", [False, True])
-def test_what_a_human_is_asked_for_is_no_reply(in_event: bool) -> None:
-    asks = {"role": "assistant", "parts": [{"type": "text", "content": "[{'id': 'v1', 'reason': 'sure?'}]"}]}
-    said = {"gen_ai.output.messages": json.dumps([{**asks, "finish_reason": "interrupt"}])}
+@pytest.mark.parametrize("event", [None, "gen_ai.client.inference.operation.details", "gen_ai.choice"])
+def test_what_a_human_is_asked_for_is_no_reply(event: str | None) -> None:
+    """It stands in an attribute, or in an event of one of two kinds."""
+    asked = "[{'id': 'v1', 'reason': 'sure?'}]"
+    asks = {"role": "assistant", "parts": [{"type": "text", "content": asked}]}
+    said: dict[str, str] = {"gen_ai.output.messages": json.dumps([{**asks, "finish_reason": "interrupt"}])}
     attributes = {
         "gen_ai.operation.name": "invoke_agent",
         "gen_ai.agent.name": "helper",
-        **({} if in_event else said),
+        **({} if event else said),
     }
-    events = (SpanEvent("gen_ai.client.inference.operation.details", attributes=said),) if in_event else ()
+    if event == "gen_ai.choice":
+        said = {"message": asked, "finish_reason": "interrupt"}
+    events = () if event is None else (SpanEvent(event, attributes=said),)
     found = facts_of(span("invoke_agent helper", attributes=attributes, events=events, scope=SCOPE))
     assert found is not None
     assert found.output is None

@@ -14,6 +14,7 @@ from otel_eval.assemble.calls import Call, calls_of
 from otel_eval.assemble.deliveries import delivered
 from otel_eval.assemble.detached import encloses, is_detached, nest
 from otel_eval.assemble.evidence import Evidence
+from otel_eval.assemble.handoffs import handoff_test
 from otel_eval.assemble.interactions import interaction_of
 from otel_eval.assemble.nodes import Node, join, observe, telling, unique
 from otel_eval.assemble.orphans import adopted
@@ -22,7 +23,6 @@ from otel_eval.assemble.replies import answers
 from otel_eval.assemble.runs import Run, runs_of
 from otel_eval.assemble.streams import streamed
 from otel_eval.assemble.tool_spans import tool_spans
-from otel_eval.assemble.tools import handoff_test
 from otel_eval.assemble.totals import with_totals
 from otel_eval.assemble.transcript import asked_at
 from otel_eval.assemble.tree import Tree

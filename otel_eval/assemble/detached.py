@@ -1,7 +1,8 @@
 """Agents whose instrumentation loses the context: what belongs below their spans is found by time and content.
 
 Time alone is no proof where many requests run at once, so a nested agent is taken for one only where the tool that ran
-around it gave back its reply, and a call of that tool is in the outer agent's messages.
+around it gave back its reply, and a call of that tool is in the outer agent's messages; or where both have a message of the
+same id: an agent that is the node of another's graph.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ def nest(evidence: Sequence[Evidence], nodes: Iterable[Node]) -> None:
         return
     tools = [node for node in nodes if node.kind() is Kind.TOOL and node.facts is not None and node.facts.call_id]
     for inner in detached:
-        outer = _outer(inner, detached, tools)
+        outer = _outer(inner, detached, tools) or _sharing(inner, detached)
         if outer is not None:
             inner.parent_id = outer.id
 
@@ -58,6 +59,24 @@ def _outer(inner: Evidence, detached: Sequence[Evidence], tools: Sequence[Node])
             if len(callers) == 1:
                 return callers[0]
     return None
+
+
+def _sharing(inner: Evidence, detached: Sequence[Evidence]) -> Evidence | None:
+    """The innermost agent around it that has a message of its."""
+    mine = _message_ids(inner)
+    around = [
+        found
+        for found in detached
+        if found is not inner
+        and not mine.isdisjoint(_message_ids(found))
+        and _around(found.frames[0], inner.frames[0])
+        and not _around(inner.frames[0], found.frames[0])
+    ]
+    return min(around, key=lambda found: (found.ended_ns - found.started_ns, found.id), default=None)
+
+
+def _message_ids(found: Evidence) -> set[str]:
+    return {id_ for facts in found.frame_facts() for id_ in facts.message_ids}
 
 
 def _said(facts: Facts) -> str | None:

@@ -6,14 +6,14 @@ differ or are missing, by name and arguments, then by name and order.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import orjson
 
-from otel_eval.assemble.tool_spans import ToolSpan, alike, letters
+from otel_eval.assemble.handoffs import handed_over
+from otel_eval.assemble.tool_spans import ToolSpan, alike
 from otel_eval.conventions.facts import MISSING, Facts, Kind, Missing
 from otel_eval.conventions.reading.cutting import LIMIT_SETTING, is_cut
 from otel_eval.conventions.reading.messages import results_in
@@ -22,8 +22,6 @@ from otel_eval.conventions.reading.values import is_placeholder
 from otel_eval.interaction import Failure, Gap, GapKind, JsonValue, Message, ToolCall, ToolCallPart, ToolResultPart
 
 T = TypeVar("T")
-
-_HANDOFF = re.compile(r"(?:transfer|hand_?off)(?:_?back)?_?to_?(.*)", re.I)
 
 
 @dataclass(slots=True)
@@ -195,7 +193,7 @@ def tool_calls(
                 latest = call.started_ns or latest
             else:
                 _insert(calls, call)
-    calls = [call for call in calls if not is_handoff(call.name)]
+    calls = [call for call in calls if not (is_handoff(call.name) or handed_over(call))]
     unanswered = [index for index, call in enumerate(calls) if call.span_id is None and _is_open(call)]
     if raised is not None and len(unanswered) == 1 and unanswered[0] == len(calls) - 1:
         gaps = tuple(gap for gap in calls[-1].gaps if gap.field != "result")
@@ -328,17 +326,3 @@ def _text(value: JsonValue | Missing) -> str:
 def canonical(value: object) -> str:
     """Arguments as a text that is equal for equal arguments."""
     return orjson.dumps(value, default=str, option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS).decode()
-
-
-def handoff_test(agents: Iterable[str], steps: Iterable[str] = ()) -> Callable[[str], bool]:
-    """Whether a tool's name says that it hands over to one of those agents, or to one of those steps: a graph's nodes."""
-    others, nodes = {letters(name) for name in agents}, {letters(name) for name in steps}
-
-    def is_handoff(name: str) -> bool:
-        match = _HANDOFF.fullmatch(name.strip())
-        if match is None:
-            return False
-        target = letters(match[1])
-        return target in nodes or target in others or (target == "agent" and bool(others))
-
-    return is_handoff

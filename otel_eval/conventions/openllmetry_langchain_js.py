@@ -8,7 +8,7 @@ the state that went in, and the messages that came out, among them the tool call
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from typing import Any
 
 from otel_eval.conventions.facts import Convention, Facts, Kind
@@ -34,9 +34,10 @@ def read(span: Span) -> Facts | None:
     content = Content.of(span)
     taken, given = content.value("input", INPUT), content.value("output", OUTPUT)
     asked, said = input_payload(taken), output_payload(given, structured=False)
+    ids, new = ([message["id"] for message in _messages(state) if message["id"]] for state in (taken, given))
     return Facts(
         kind=Kind.AGENT,
-        agent=_speaker(given),
+        agent=_speaker(given, frozenset(ids)),
         weak_agent=None if name.startswith(_GRAPHS) else name,
         input=asked.messages,
         asked=asked.text,
@@ -48,6 +49,7 @@ def read(span: Span) -> Facts | None:
         marks=content.marks,
         setting=SETTING,
         detached=True,
+        message_ids=tuple(dict.fromkeys((*ids, *new))),
     )
 
 
@@ -55,16 +57,23 @@ def _is_agent(class_name: str) -> bool:
     return class_name.startswith(_GRAPHS) or class_name.endswith(("Agent", "AgentExecutor"))
 
 
-def _speaker(state: Any) -> str | None:
-    """The name of the agent that spoke first in this turn: ``createAgent`` signs its messages with it."""
-    messages = state.get("messages") if is_object(state) else None
+def _speaker(state: Any, before: Set[str]) -> str | None:
+    """The name of the agent that spoke first in this turn: ``createAgent`` signs its messages with it.
+
+    ``before``: the ids of the messages that went in, which are other agents'.
+    """
     speaker: str | None = None
-    for message in reversed(list(_plain(messages)) if isinstance(messages, list) else []):
-        if message["type"] in ("human", "user"):
+    for message in reversed(_messages(state)):
+        if message["type"] in ("human", "user") or message["id"] in before:
             break
         if message["type"] == "ai":
             speaker = text(message["name"]) or speaker
     return speaker
+
+
+def _messages(state: Any) -> list[dict[str, Any]]:
+    messages = state.get("messages") if is_object(state) else None
+    return list(_plain(messages)) if isinstance(messages, list) else []
 
 
 def _plain(messages: Iterable[Any]) -> Iterable[dict[str, Any]]:
@@ -74,10 +83,11 @@ def _plain(messages: Iterable[Any]) -> Iterable[dict[str, Any]]:
         path, fields = message.get("id"), message.get("kwargs")
         if is_object(fields):  # a constructor: its class says what it is
             kind = str(path[-1] if isinstance(path, list) and path else fields.get("type"))
-            yield {"type": kind.lower().removesuffix("chunk").removesuffix("message"), "name": fields.get("name")}
+            kind = kind.lower().removesuffix("chunk").removesuffix("message")
         else:
             kind = str(message.get("type", message.get("role"))).lower()
-            yield {"type": "ai" if kind == "assistant" else kind, "name": message.get("name")}
+            kind, fields = "ai" if kind == "assistant" else kind, message
+        yield {"type": kind, "name": fields.get("name"), "id": text(fields.get("id"))}
 
 
 CONVENTION = Convention(name="openllmetry-langchain-js", read=read, scopes=(_SCOPE,))

@@ -98,3 +98,21 @@ def test_an_agent_that_hands_over_is_answered_for_by_the_last(by: str) -> None:
         ("refunds", "my order broke", "Refunded."),
     ]
     assert found[1].parent_id == found[0].id
+
+
+@pytest.mark.parametrize(
+    ("name", "result", "handed"),
+    [
+        ("transfer_to_billing", {"assistant": "billing"}, True),
+        ("transfer_to_billing_desk", "Successfully transferred to Billing Desk", True),
+        ("transfer_back_to_boss", "Successfully transferred back to boss", True),
+        ("transfer_to_savings", {"status": "ok"}, False),
+        ("transfer_to_savings", "Successfully transferred to account 81", False),
+        ("find_agent", {"assistant": "agent"}, False),
+    ],
+)
+def test_a_handoff_is_known_by_what_it_gave(name: str, result: Any, handed: bool) -> None:
+    """The agent that took over has no span here: it is lost, or in a trace of its own."""
+    root = agent_span()
+    (found,) = assemble([root, tool_span(name, {}, result, parent=root)])
+    assert [call.name for call in found.tool_calls] == ([] if handed else [name])

@@ -243,6 +243,26 @@ def test_a_graph_inside_a_tool_of_another(result: str, nested: bool) -> None:
     assert (found[1].parent_id == found[0].id) is nested
 
 
+def node(new: list[dict[str, Any]], *, second: int, seconds: float) -> Span:
+    """The graph of an agent that is a node of another graph: it is given that one's messages, with their ids."""
+    given = [lc("HumanMessage", content="add it", id="h1"), lc("AIMessage", content="", name="boss", id="m1")]
+    state = {"messages": [*given, *new]}
+    made = graph("add it", "", second=second, seconds=seconds)
+    own = {"traceloop.entity.input": json.dumps({"messages": given}), "traceloop.entity.output": json.dumps(state)}
+    return replace(made, attributes={**made.attributes, **own})
+
+
+def test_an_agent_that_is_a_node_of_anothers_graph() -> None:
+    """It shares messages with the graph around it, and its own come after those that it was given."""
+    added = lc("AIMessage", content="It is 3", name="adder", id="m2")
+    outer, inner = node([added], second=0, seconds=10), node([added], second=2, seconds=3)
+    stranger = graph("add it", "It is 3", agent="adder", second=2, seconds=3)
+    found = {each.span_id: each for each in assemble([stranger, inner, outer])}
+    assert (found[inner.span_id].agent, found[inner.span_id].reply) == ("adder", "It is 3")
+    assert found[inner.span_id].parent_id == found[outer.span_id].id
+    assert found[stranger.span_id].parent_id is None
+
+
 def test_a_tools_span_in_a_trace_of_its_own() -> None:
     """It says whether the call failed, where the messages leave that to guesses, and belongs to the graph around it that asked."""
     said = "Error: 404 pages were seen 3 times"

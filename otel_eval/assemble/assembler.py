@@ -216,9 +216,9 @@ def _evidence_of_steps(trees: dict[str, Tree], told: Sequence[Evidence]) -> list
 
 def _says_asked(node: Node) -> bool:
     facts = node.facts
-    return (
-        facts is not None and facts.kind is Kind.STEP and (bool(facts.asked) or asked_at(facts.input or ()) is not None)
-    )
+    if facts is None or facts.kind is not Kind.STEP or facts.detached:
+        return False
+    return bool(facts.asked) or asked_at(facts.input or ()) is not None
 
 
 def _evidence_of_lost(key: tuple[str, str], nodes: Sequence[Node], tree: Tree) -> Evidence:

@@ -2,7 +2,7 @@
 
 A sampler, a full queue or a crash takes single spans out of a trace. What was below them is then a tree of its own, and
 would pass for work without an agent. It belongs to an agent of its trace if it ran wholly within that agent's span, in the
-same process, and within no other agent's. What one lost span was around, model calls among it, belongs to a tool of that
+same process, and within no other agent's; where it ran within none, to the workflow around it. What one lost span was around, model calls among it, belongs to a tool of that
 agent's if it ran wholly within that tool's span: an agent that a tool asked lost its own span.
 """
 
@@ -20,8 +20,12 @@ def adopted(tree: Tree) -> Tree:
     """The tree with each orphan below the one agent that it ran within; the same tree where there is none."""
     orphans = [top for top in tree.roots if top.parent_id is not None and top.parent_id not in tree.known]
     agents = [node for node in tree.by_id.values() if node.kind() is Kind.AGENT]
-    agents = agents or [node for node in tree.roots if node.kind() is Kind.WORKFLOW]
-    parents = {top.span_id: parent for top in orphans if (parent := _agent_around(top, agents, tree)) is not None}
+    frames = [node for node in tree.roots if node.kind() is Kind.WORKFLOW]
+    parents: dict[str, str] = {}
+    for top in orphans:
+        among = agents if any(_encloses(agent, top) for agent in agents) else frames
+        if (parent := _agent_around(top, among, tree)) is not None:
+            parents[top.span_id] = parent
     if not parents:
         return tree
     parents |= _within_tools([top for top in orphans if top.span_id in parents], parents, tree)

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 from otel_eval.assemble.bare import message_key
 from otel_eval.assemble.nodes import Node
-from otel_eval.conventions.facts import Kind, Note
+from otel_eval.conventions.facts import Facts, Kind, Note
 from otel_eval.conventions.reading.messages import asks, call_ids_in
 from otel_eval.identity import digest
 from otel_eval.interaction import Message
@@ -32,7 +32,7 @@ def ties(arrived: Node | Note) -> frozenset[str]:
         return frozenset(f"bus:{id_}" for id_ in (arrived.trace_id, *(link.trace_id for link in arrived.links)))
     if facts is not None and facts.kind is Kind.TOOL and isinstance(arrived, Node):
         return frozenset({f"call:{facts.call_id}"} if facts.call_id is not None else ())
-    if facts is None or (isinstance(arrived, Node) and facts.kind is not Kind.MODEL and not facts.detached):
+    if facts is None or (isinstance(arrived, Node) and facts.kind is not Kind.MODEL and not _is_detached_agent(facts)):
         return frozenset()
     keys = {f"response:{facts.response_id}"} if facts.response_id else set()
     told, turn = _turn(facts.input or ())
@@ -45,6 +45,10 @@ def ties(arrived: Node | Note) -> frozenset[str]:
     for message in (*turn, *output):
         keys.update(f"call:{call_id}" for call_id in call_ids_in(message))
     return frozenset(keys)
+
+
+def _is_detached_agent(facts: Facts) -> bool:
+    return facts.detached and facts.kind is Kind.AGENT
 
 
 def _turn(messages: Sequence[Message]) -> tuple[str | None, Sequence[Message]]:

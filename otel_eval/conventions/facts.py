@@ -105,7 +105,7 @@ class Facts:
         ``pseudo_tools``: names of tool calls in messages that are plumbing of the framework.
     Place
         ``detached``: the instrumentation loses the context, so that what belongs below an agent's span is beside it or in
-        traces of its own; ``message_ids`` are then those of the messages that went in and came out. ``delivery``: the agent gets and gives messages through a bus (:mod:`otel_eval.assemble.deliveries`);
+        traces of its own, and what a step hangs below is no agent; ``message_ids`` are then those of the messages that went in and came out. ``delivery``: the agent gets and gives messages through a bus (:mod:`otel_eval.assemble.deliveries`);
         what a delivery hands over stands in ``input`` as its recipient sees it, in ``output`` as its sender's own.
     """
 

@@ -10,6 +10,7 @@ Source: @mastra/otel-exporter 0.3.3 and 1.4.0, @mastra/langfuse 1.5.
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import orjson
@@ -17,7 +18,7 @@ import orjson
 from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind
 from otel_eval.conventions.reading.answers import answer_messages
 from otel_eval.conventions.reading.content import Content
-from otel_eval.conventions.reading.messages import calls_in, read_message, read_messages
+from otel_eval.conventions.reading.messages import calls_in, read_message, read_messages, results_in
 from otel_eval.conventions.reading.payloads import Payload, input_payload, output_payload
 from otel_eval.conventions.reading.trouble import error_in_result, failure_of, is_control_flow, tool_error_of
 from otel_eval.conventions.reading.values import containers, decode_leniently, first_text, is_object, plain, text
@@ -120,6 +121,9 @@ def _model(span: Span, kind: Kind, content: Content, kind_name: str) -> Facts:
     attributes = span.attributes
     lossy = kind_name == "model_step"  # its input has "[tool: name]" where calls and results were
     raw = None if lossy else _raw(content, "input", kind_name)
+    taken = (read_messages(raw) or None) if raw is not None else None
+    if lossy and "openinference.span.kind" in attributes:  # whose messages are that input's
+        taken = tuple(said for said in read_messages(_raw(content, "input", kind_name)) if not _is_shortened(said))
     outputs = _answer(decode_leniently(_raw(content, "output", kind_name)))
     if outputs is None:
         body = decode_leniently(attributes.get("mastra.metadata.body"))
@@ -127,7 +131,7 @@ def _model(span: Span, kind: Kind, content: Content, kind_name: str) -> Facts:
     return Facts(
         kind=kind,
         agent=text(attributes.get("gen_ai.agent.name")),
-        input=(read_messages(raw) or None) if raw is not None else None,
+        input=taken,
         output=outputs,
         reply=_answered(outputs) if kind is Kind.STEP else None,
         failure=failure_of(span),
@@ -135,6 +139,17 @@ def _model(span: Span, kind: Kind, content: Content, kind_name: str) -> Facts:
         marks=content.marks,
         setting=SETTING,
     )
+
+
+def _is_shortened(said: Message) -> bool:
+    """Whether all that is left of a tool's results, or of the calls of tools, is their names."""
+    texts = [said.text, *(part.result for part in results_in(said))]
+    return said.role in ("assistant", "tool") and any(
+        isinstance(each, str) and _SHORTENED.search(each) for each in texts
+    )
+
+
+_SHORTENED = re.compile(r"(?:\[tool(?:-result)?: [^\]\n]+\])+$")
 
 
 def _answer(value: Any) -> tuple[Message, ...] | None:

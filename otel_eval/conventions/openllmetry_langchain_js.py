@@ -30,7 +30,7 @@ def read(span: Span) -> Facts | None:
         return None
     name = text(span.attributes.get("traceloop.workflow.name")) or ""
     if span.attributes.get("gen_ai.operation.name") != "invoke_agent" and not _is_agent(name):
-        return Facts(kind=Kind.STEP, setting=SETTING)
+        return Facts(kind=Kind.STEP, detached=True, setting=SETTING)
     content = Content.of(span)
     taken, given = content.value("input", INPUT), content.value("output", OUTPUT)
     asked, said = input_payload(taken), output_payload(given, structured=False)

@@ -12,8 +12,9 @@ from __future__ import annotations
 import orjson
 
 from otel_eval.conventions import genai
-from otel_eval.conventions.facts import Convention, Facts, Kind
+from otel_eval.conventions.facts import Convention, Facts, Kind, Mark
 from otel_eval.conventions.reading.values import decode_leniently, is_object
+from otel_eval.interaction import GapKind
 from otel_eval.signals import Span
 
 _SCOPE = "strands-agents"
@@ -32,7 +33,8 @@ def read(span: Span) -> Facts | None:
         reply = orjson.dumps(given).decode() if is_object(given) else None
         return Facts(kind=Kind.STEP, reply=reply, pseudo_tools=(_ANSWER,))
     if told == "invoke_agent" and _finish_reason(span) in _UNSAID:
-        return Facts(kind=Kind.AGENT, output=())
+        unsaid = Mark(field="output", kind=GapKind.NOT_CAPTURED)
+        return Facts(kind=Kind.AGENT, output=(), pseudo_tools=(_ANSWER,), marks=(unsaid,))
     return Facts(kind=Kind.OTHER) if "agent_loop.cycle_id" in span.attributes else None
 
 

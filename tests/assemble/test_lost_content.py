@@ -279,3 +279,21 @@ def test_an_agent_with_a_hidden_reply_did_not_fail_with_a_call_that_was_tried_ag
     failed = model_span(parent=root, messages=[message("user", "Hi")], failure="slow down")
     (found,) = assemble([root, failed])
     assert (found.failed, found.reply) == (False, None)
+
+
+@pytest.mark.parametrize("other", [True, False])
+def test_talk_of_errors_is_no_error_where_tools_have_spans(other: bool) -> None:
+    """This call's span is lost; only hand-written loops, whose tools have none, tell their errors so."""
+    asked = [message("user", "What is in the log?"), requested("logs", "c1"), requested("count", "c2")]
+    root = agent_span(asked="What is in the log?", reply="Errors.")
+    said = "Error: 404 pages were seen 3 times"
+    call = model_span(
+        parent=root,
+        messages=[*asked, gave(said, "c1"), gave("3", "c2")],
+        output=[message("assistant", "Errors.")],
+        started_ns=root.started_ns + 2,
+    )
+    first = model_span(parent=root, messages=asked[:1], output=asked[1:])
+    left = [tool_span("count", {"id": "c2"}, "3", parent=root, call_id="c2")] if other else []
+    (found,) = assemble([root, first, call, *left])
+    assert (found.tool_calls[0].result, found.tool_calls[0].error) == ((said, None) if other else (None, said))

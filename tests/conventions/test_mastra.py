@@ -150,3 +150,21 @@ def test_arguments_that_do_not_fit_are_a_tools_error() -> None:
     facts = read("tool_call", {"gen_ai.tool.name": "roll", "gen_ai.tool.call.result": json.dumps(told)})
     assert facts is not None
     assert facts.error == "Tool input validation failed for roll."
+
+
+def test_results_of_which_the_names_are_left_are_none() -> None:
+    """The messages that Arize's exporter writes are the step's, which keeps neither calls nor results."""
+    told = [
+        {"role": "user", "content": "Roll, then read [tool: roll]"},
+        {"role": "assistant", "content": "Let me look. [tool: roll][tool: roll]"},
+        {"role": "tool", "content": "[tool-result: roll][tool-result: roll]"},
+    ]
+    flat = {
+        f"llm.input_messages.{place}.message.{key}": value
+        for place, said in enumerate(told)
+        for key, value in said.items()
+    }
+    own = {"openinference.span.kind": "LLM", "mastra.model_step.input": json.dumps(told), **flat}
+    facts = read("model_step", own)
+    assert facts is not None
+    assert [said.text for said in facts.input or ()] == ["Roll, then read [tool: roll]"]

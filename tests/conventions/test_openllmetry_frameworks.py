@@ -263,6 +263,18 @@ def test_an_agent_that_is_a_node_of_anothers_graph() -> None:
     assert found[stranger.span_id].parent_id is None
 
 
+def test_nodes_below_a_request_that_another_process_made() -> None:
+    """Their parent is that request's, and no agent's that is lost, whatever they were given."""
+    own = {
+        "traceloop.span.kind": "workflow",
+        "traceloop.workflow.name": "RunnableSequence",
+        "traceloop.entity.input": json.dumps({"messages": [{"role": "user", "content": "hi"}]}),
+    }
+    step = span("workflow RunnableSequence", attributes=own, scope=JS, parent_id="00000000000000aa")
+    assert assemble([step]) == ()
+    assert not ties(observe(step))
+
+
 def test_a_tools_span_in_a_trace_of_its_own() -> None:
     """It says whether the call failed, where the messages leave that to guesses, and belongs to the graph around it that asked."""
     said = "Error: 404 pages were seen 3 times"

@@ -96,3 +96,14 @@ def test_a_cycle_is_no_call_of_a_model() -> None:
     name, fields = asked("Hi")
     events = (SpanEvent(name, 0, fields),)
     assert facts_of(span("cycle", attributes={"agent_loop.cycle_id": "1"}, events=events, scope=STRANDS)) is None
+
+
+@pytest.mark.parametrize("reason", ["interrupt", "toolUse"])
+def test_what_an_agent_said_is_a_gap_where_its_models_span_is_lost(reason: str) -> None:
+    """An empty reply would be one of the model's."""
+    said = ("gen_ai.choice", {"message": "", "finish_reason": reason})
+    attributes = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "wiper"}
+    events = tuple(SpanEvent(name, 0, fields) for name, fields in (asked("Wipe sda"), said))
+    (found,) = assemble([span("invoke_agent wiper", attributes=attributes, events=events, scope=STRANDS)])
+    assert found.reply is None
+    assert found.gap("reply") is not None

@@ -104,6 +104,6 @@ def _leaves(value: object, depth: int) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif depth < 8:
-        inner = value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else ()
+        inner = value.values() if isinstance(value, (dict, Mapping)) else value if isinstance(value, list) else ()
         for item in inner:
             yield from _leaves(item, depth + 1)

@@ -235,7 +235,7 @@ def plain(value: Any, depth: int = 0) -> JsonValue:
         return value if math.isfinite(value) else str(value)
     if depth > 60:
         return None
-    if isinstance(value, Mapping):
+    if isinstance(value, (dict, Mapping)):  # asking whether it is a dict takes a fifth
         return {str(key): item if type(item) in _PLAIN else plain(item, depth + 1) for key, item in value.items()}
     if isinstance(value, (list, tuple, set, frozenset)):
         return [item if type(item) in _PLAIN else plain(item, depth + 1) for item in value]

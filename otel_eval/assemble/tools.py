@@ -17,7 +17,7 @@ from otel_eval.assemble.tool_spans import ToolSpan, alike
 from otel_eval.conventions.facts import MISSING, Facts, Kind, Missing
 from otel_eval.conventions.reading.cutting import LIMIT_SETTING, is_cut
 from otel_eval.conventions.reading.messages import results_in
-from otel_eval.conventions.reading.trouble import error_in_result
+from otel_eval.conventions.reading.trouble import error_in_result, is_bare
 from otel_eval.conventions.reading.values import is_placeholder
 from otel_eval.interaction import Failure, Gap, GapKind, JsonValue, Message, ToolCall, ToolCallPart, ToolResultPart
 
@@ -284,8 +284,8 @@ def _tool_call(span: ToolSpan | None, request: Asked | None, missing: _Missing) 
             result = request.result
         if error is None and request.failed:
             error = _text(request.result) if request.result is not MISSING else "failed"
-        if error is None and facts.result is MISSING and request.result is not MISSING:
-            error = error_in_result(request.result, loop=missing.spans == 0)
+        if facts.result is MISSING and request.result is not MISSING and (error is None or is_bare(error)):
+            error = error_in_result(request.result, loop=missing.spans == 0) or error
     gaps = _gaps(facts, arguments, result, error, missing)
     return ToolCall(
         name=name,

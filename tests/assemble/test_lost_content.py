@@ -297,3 +297,21 @@ def test_talk_of_errors_is_no_error_where_tools_have_spans(other: bool) -> None:
     left = [tool_span("count", {"id": "c2"}, "3", parent=root, call_id="c2")] if other else []
     (found,) = assemble([root, first, call, *left])
     assert (found.tool_calls[0].result, found.tool_calls[0].error) == ((said, None) if other else (None, said))
+
+
+def test_an_error_that_is_a_type_alone_has_the_words_that_the_model_was_shown() -> None:
+    """Google ADK's spans say ``TOOL_ERROR``, and with content in events nothing of the result."""
+    asked = [message("user", "Find it."), requested("find", "c1")]
+    root = agent_span(asked="Find it.", reply="No.")
+    shown = message("tool", {"type": "tool_call_response", "id": "c1", "response": {"error": "no such order"}})
+    calls = [
+        model_span(parent=root, messages=asked[:1], output=asked[1:]),
+        model_span(
+            parent=root, messages=[*asked, shown], output=[message("assistant", "No.")], started_ns=root.started_ns + 2
+        ),
+    ]
+    failed = tool_span(
+        "find", {"id": "c1"}, parent=root, call_id="c1", status="error", attributes={"error.type": "TOOL_ERROR"}
+    )
+    (found,) = assemble([root, *calls, failed])
+    assert [(call.result, call.error) for call in found.tool_calls] == [(None, "no such order")]

@@ -1,6 +1,7 @@
-"""Semantic Kernel beyond the semantic conventions: Python's log lines, .NET's first format.
+"""Semantic Kernel beyond the semantic conventions: Python's log lines, .NET's first format, Java's, which has no content.
 
-Source: semantic-kernel 1.45.0 for Python; ``ModelDiagnostics.cs`` of 1.10 to 1.20 for .NET. Content needs
+Source: semantic-kernel 1.45.0 for Python; ``ModelDiagnostics.cs`` of 1.10 to 1.20 for .NET;
+``ChatCompletionSpan`` of 1.4.2 for Java, whose spans of functions do not say who called them. Content needs
 ``SEMANTICKERNEL_EXPERIMENTAL_GENAI_ENABLE_OTEL_DIAGNOSTICS_SENSITIVE=true``; Python's kernel logs the arguments of a
 function call in any case. .NET's first format wrote messages as ``{"role:" user, "content:" hello}``, which is no JSON.
 """
@@ -27,7 +28,7 @@ def read(span: Span) -> Facts | None:
     """The loop that calls functions, and .NET's completions; the rest is the semantic conventions'."""
     if span.name == "AutoFunctionInvocationLoop" and "sk.available_functions" in span.attributes:
         return Facts(kind=Kind.STEP)
-    if not span.scope.name.startswith("Microsoft.SemanticKernel"):
+    if not span.scope.name.startswith(("Microsoft.SemanticKernel", "SemanticKernel")):
         return None
     if span.attributes.get("gen_ai.operation.name") not in ("chat.completions", "text.completions"):
         return None
@@ -42,7 +43,7 @@ def read(span: Span) -> Facts | None:
             output_tokens=number(attributes.get("gen_ai.response.completion_tokens")),
         ),
         response_id=None if response_id == "N/A" else response_id,
-        setting=SETTING,
+        setting=SETTING if span.scope.name.startswith("Microsoft.") else None,
     )
 
 
@@ -78,5 +79,5 @@ CONVENTION = Convention(
     read=read,
     read_log=read_log,
     prefixes=("sk.",),
-    scopes=("Microsoft.SemanticKernel",),
+    scopes=("Microsoft.SemanticKernel", "SemanticKernel"),
 )

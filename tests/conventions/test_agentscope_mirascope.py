@@ -9,10 +9,11 @@ import pytest
 
 from otel_eval.assemble.assembler import assemble
 from otel_eval.conventions.registry import facts_of
-from otel_eval.signals import Scope, Span
+from otel_eval.signals import Scope, Span, SpanEvent
 from otel_eval.testing.spans import START_NS, message, span
 
 SCOPE = Scope("agentscope")
+JAVA = Scope("agentscope-java")
 ASKED = "Refund order 81"
 
 
@@ -38,6 +39,27 @@ def test_agentscopes_result_is_in_an_object(told: dict[str, Any], result: Any, e
     found = facts_of(span("execute_tool get_order", scope=SCOPE, status="ok", attributes=attributes))
     assert found is not None
     assert (found.tool, found.arguments, found.result, found.error) == ("get_order", {"id": 81}, result, error)
+
+
+def test_what_java_raised_failed() -> None:
+    """An exception event without a status is a failure, and its sentence in place of a tool's result an error."""
+    own = {
+        "gen_ai.operation.name": "invoke_agent",
+        "gen_ai.agent.name": "desk",
+        "agentscope.function.name": "callAgent",
+    }
+    raised = SpanEvent(
+        name="exception", attributes={"exception.type": "ModelException", "exception.message": "on fire"}
+    )
+    found = facts_of(span("invoke_agent desk", scope=JAVA, attributes=own, events=[raised]))
+    assert found is not None
+    assert found.failure is not None
+    assert (found.agent, found.failure.type, found.failure.message) == ("desk", "ModelException", "on fire")
+    told = '[{"text": "Error: Tool execution failed: no such order"}]'
+    tool = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "find", "gen_ai.tool.call.result": told}
+    found = facts_of(span("execute_tool find", scope=JAVA, attributes=tool))
+    assert found is not None
+    assert found.error == "Error: Tool execution failed: no such order"
 
 
 def test_another_result_is_as_the_standard_says() -> None:

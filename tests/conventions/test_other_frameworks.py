@@ -309,3 +309,16 @@ def test_a_graph_under_traceai(name: str, kind: str, node: str | None, expected:
     found = facts_of(span(name, attributes={"gen_ai.span.kind": kind, "langgraph_node": node}))
     assert found is not None
     assert found.kind is expected
+
+
+def test_semantic_kernels_usage_in_java() -> None:
+    """The names are .NET's first."""
+    attributes = {
+        "gen_ai.operation.name": "chat.completions",
+        "gen_ai.request.model": "gpt",
+        "gen_ai.response.prompt_tokens": 21,
+        "gen_ai.response.completion_tokens": 9,
+    }
+    found = facts_of(span("chat.completions gpt", scope=Scope("SemanticKernel"), attributes=attributes))
+    assert found is not None
+    assert (found.usage.input_tokens, found.usage.output_tokens) == (21, 9)

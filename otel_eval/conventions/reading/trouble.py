@@ -43,6 +43,7 @@ SENTENCES = (
     re.compile(r"I encountered an error while trying to use the tool\. This was the error: .*", re.S),  # CrewAI 0.x
     re.compile(r"Error: [A-Z]\w*(?:Error|Exception) - .*", re.S),  # Strands
     re.compile(r"Error running tool \(non-fatal\).*", re.S),  # OpenAI Agents
+    re.compile(r"Error: Tool execution failed: .*", re.S),  # AgentScope for Java
     re.compile(
         r"Unknown tool name: '[^'\n]*'\. (?:Available tools: |No tools )[^\n]*(?:\n\nFix the errors.*)?"
     ),  # pydantic-ai

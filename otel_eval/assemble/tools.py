@@ -176,7 +176,9 @@ def tool_calls(
     answer and no span tells of it, that is what it raised: nothing else ran. ``tails``: the ends of texts that a limit cut.
     ``lost``: what became of messages that are not there whole, and so of what no span tells.
     """
-    missing = _Missing(spans=len(spans), setting=setting, tails=tails, lost=lost)
+    missing = _Missing(
+        seen=any(not span.facts.failures_unseen for span in spans), setting=setting, tails=tails, lost=lost
+    )
     matches = _join(spans, asked)
     joined = {id(request): span for span, request in matches if request is not None}
     calls: list[ToolCall] = []
@@ -265,9 +267,12 @@ def _compatible(span: ToolSpan, request: Asked) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Missing:
-    """What there is to say of arguments and results that are not there, or not whole. ``spans``: how many tools have one."""
+    """What there is to say of arguments and results that are not there, or not whole.
 
-    spans: int
+    ``seen``: there are spans of tools, also of those that fail.
+    """
+
+    seen: bool
     setting: str | None
     tails: frozenset[str]
     lost: GapKind | None
@@ -285,7 +290,7 @@ def _tool_call(span: ToolSpan | None, request: Asked | None, missing: _Missing) 
         if error is None and request.failed:
             error = _text(request.result) if request.result is not MISSING else "failed"
         if facts.result is MISSING and request.result is not MISSING and (error is None or is_bare(error)):
-            error = error_in_result(request.result, loop=missing.spans == 0) or error
+            error = error_in_result(request.result, loop=not missing.seen) or error
     gaps = _gaps(facts, arguments, result, error, missing)
     return ToolCall(
         name=name,

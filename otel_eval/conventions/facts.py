@@ -92,7 +92,8 @@ class Facts:
         that the convention names outright; they come before what the messages say. ``attachments`` go with ``asked``.
         ``system``: the instructions. ``prompt``: the asked text in a wrapping of the framework's, the last resort.
     Tool
-        ``tool``, ``arguments``, ``result``, ``error`` (a text: the call failed), ``call_id``.
+        ``tool``, ``arguments``, ``result``, ``error`` (a text: the call failed), ``call_id``. ``failures_unseen``: of a call
+        that fails the instrumentation writes no span.
     Model
         ``model``, ``response_id``, ``finish_reasons``, ``usage``. ``aggregated``: the usage is the sum of what is below.
     Trouble
@@ -140,6 +141,7 @@ class Facts:
     cut: tuple[str, ...] = ()
     setting: str | None = None
     pseudo_tools: tuple[str, ...] = ()
+    failures_unseen: bool = False
     detached: bool = False
     message_ids: tuple[str, ...] = ()
     delivery: Delivery | None = None

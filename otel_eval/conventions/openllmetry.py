@@ -256,6 +256,7 @@ def _tool(span: Span) -> Facts:
     if name is None or name in TOOL_CLASSES:
         name = outcome.name or (entity if entity not in TOOL_CLASSES else None)
     control_flow = is_control_flow(span)
+    javascript = span.scope.name.startswith("@traceloop/")
     return Facts(
         kind=Kind.TOOL,
         tool=name,
@@ -264,8 +265,10 @@ def _tool(span: Span) -> Facts:
         error=None if control_flow else error,
         call_id=first_text(attributes, ("gen_ai.tool.call.id",)) or outcome.call_id,
         control_flow=control_flow,
+        # Its ``withTool`` ends the span once the function has returned, and only then (node-server-sdk 0.27, decorators.ts).
+        failures_unseen=javascript,
         marks=content.marks,
-        setting=JS_SETTING if span.scope.name.startswith("@traceloop/") else SETTING,
+        setting=JS_SETTING if javascript else SETTING,
     )
 
 

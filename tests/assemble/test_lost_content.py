@@ -281,6 +281,25 @@ def test_an_agent_with_a_hidden_reply_did_not_fail_with_a_call_that_was_tried_ag
     assert (found.failed, found.reply) == (False, None)
 
 
+def test_a_tool_that_fails_has_no_span_under_traceloops_decorators_in_javascript() -> None:
+    """The other's span says nothing of it: the loop is the program's own, and what it told the model is the error."""
+    asked = [message("user", "Pay both"), requested("pay", "c1"), requested("pay", "c2")]
+    root = agent_span(asked="Pay both", reply="One failed.")
+    said = "Error: card declined"
+    call = model_span(
+        parent=root, messages=[*asked, gave("paid", "c1"), gave(said, "c2")], started_ns=root.started_ns + 2
+    )
+    first = model_span(parent=root, messages=asked[:1], output=asked[1:])
+    paid = span(
+        "pay.tool",
+        parent=root,
+        scope=Scope(name="@traceloop/node-server-sdk"),
+        attributes={"traceloop.span.kind": "tool", "traceloop.entity.name": "pay", "traceloop.entity.output": '"paid"'},
+    )
+    (found,) = assemble([root, first, call, paid])
+    assert [(call.result, call.error) for call in found.tool_calls] == [("paid", None), (None, said)]
+
+
 @pytest.mark.parametrize("other", [True, False])
 def test_talk_of_errors_is_no_error_where_tools_have_spans(other: bool) -> None:
     """This call's span is lost; only hand-written loops, whose tools have none, tell their errors so."""

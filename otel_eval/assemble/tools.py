@@ -6,6 +6,7 @@ differ or are missing, by name and arguments, then by name and order.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
@@ -22,6 +23,9 @@ from otel_eval.conventions.reading.values import is_placeholder
 from otel_eval.interaction import Failure, Gap, GapKind, JsonValue, Message, ToolCall, ToolCallPart, ToolResultPart
 
 T = TypeVar("T")
+
+_KIND = re.compile(r"(?:\w+\.)*[A-Z]\w*(?:Error|Exception)")
+"""An error of which a span says the type alone: what went wrong is what the model was shown for a result."""
 
 
 @dataclass(slots=True)
@@ -291,6 +295,8 @@ def _tool_call(span: ToolSpan | None, request: Asked | None, missing: _Missing) 
             error = _text(request.result) if request.result is not MISSING else "failed"
         if facts.result is MISSING and request.result is not MISSING and (error is None or is_bare(error)):
             error = error_in_result(request.result, loop=not missing.seen) or error
+        if error is not None and error == facts.error and _KIND.fullmatch(error) and (shown := _shown(request.result)):
+            error = f"{error}: {shown}"
     gaps = _gaps(facts, arguments, result, error, missing)
     return ToolCall(
         name=name,
@@ -303,6 +309,10 @@ def _tool_call(span: ToolSpan | None, request: Asked | None, missing: _Missing) 
         ended_ns=(span.node.ended_ns or None) if span is not None else None,
         gaps=gaps,
     )
+
+
+def _shown(result: JsonValue | Missing) -> str | None:
+    return result if isinstance(result, str) and not is_placeholder(result) else None
 
 
 def _gaps(

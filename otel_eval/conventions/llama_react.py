@@ -9,18 +9,30 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from otel_eval.conventions.facts import Facts, Kind
 from otel_eval.conventions.reading.values import decode_leniently, is_object, plain
+from otel_eval.frozen import changed
 from otel_eval.interaction import JsonValue, Message, Part, TextPart, ToolCallPart, ToolResultPart
 
 _FORMAT = re.compile(r"^Thought: .*^Action: .*^Action Input: .*^Answer: ", re.S | re.M)
 _ACTION = re.compile(r"Thought:.*?^\s*Action:[ \t]*`?([^\n`(]+?)`?[ \t]*$\s*Action Input:(.*)\Z", re.S | re.M)
 _ANSWER = re.compile(r"\s*Thought:.*?^\s*Answer:\s*(.*)\Z", re.S | re.M)
+_INPUT = "Action Input: "
 _OBSERVATION = "Observation: "
 
 
-def is_react(messages: Sequence[Message]) -> bool:
+def as_react(facts: Facts) -> Facts:
+    """A model's call with calls, results and answers as such, where its instructions ask for that format."""
+    if facts.kind is not Kind.MODEL or not is_react(facts.input or (), facts.system):
+        return facts
+    said = {name: read_react(getattr(facts, name)) for name in ("input", "output") if getattr(facts, name) is not None}
+    return changed(facts, **said)
+
+
+def is_react(messages: Sequence[Message], system: str | None = None) -> bool:
     """Whether the instructions ask for that format."""
-    return any(message.role == "system" and _FORMAT.search(message.text or "") for message in messages)
+    told = (system, *(message.text for message in messages if message.role == "system"))
+    return any(_INPUT in text and _FORMAT.search(text) for text in told if text)
 
 
 def read_react(messages: Sequence[Message]) -> tuple[Message, ...]:

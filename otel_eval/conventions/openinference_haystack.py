@@ -41,8 +41,8 @@ def read(span: Span) -> Facts | None:
 
 def _agent(span: Span) -> Facts:
     content = Content.of(span)
-    taken = _spelled_out(content.value("input", "input.value"))
-    given = _spelled_out(content.value("output", "output.value"))
+    taken = spelled_out(content.value("input", "input.value"))
+    given = spelled_out(content.value("output", "output.value"))
     return Facts(
         kind=Kind.AGENT,
         weak_agent="",  # the span has the name of a class
@@ -55,7 +55,7 @@ def _agent(span: Span) -> Facts:
 def _pipeline(span: Span) -> Facts:
     """Names of components are keys; the one with a last message is an agent."""
     content = Content.of(span)
-    taken = _spelled_out(content.value("input", "input.value"))
+    taken = spelled_out(content.value("input", "input.value"))
     given = content.value("output", "output.value")
     inputs = component_inputs(taken.get("data") if is_object(taken) else None)
     agents = [name for name, value in given.items() if _is_agents(value)] if is_object(given) else []
@@ -74,12 +74,12 @@ def _is_agents(value: Any) -> bool:
     return is_object(value) and "last_message" in value
 
 
-def _spelled_out(value: Any) -> Any:
+def spelled_out(value: Any) -> Any:
     """The same with ``ChatMessage.to_dict`` in place of the reprs of messages."""
     if isinstance(value, list):
-        return [_spelled_out(item) for item in value]
+        return [spelled_out(item) for item in value]
     if is_object(value):
-        return {key: _spelled_out(item) for key, item in value.items()}
+        return {key: spelled_out(item) for key, item in value.items()}
     if isinstance(value, str) and value.startswith("ChatMessage("):
         return _message(value)
     return value

@@ -15,6 +15,8 @@ from typing import Any
 from otel_eval.conventions.events import transcript
 from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind, Missing
 from otel_eval.conventions.genai import TOOL_CLASSES
+from otel_eval.conventions.haystack import chat
+from otel_eval.conventions.openinference_haystack import spelled_out
 from otel_eval.conventions.reading.content import Content
 from otel_eval.conventions.reading.messages import read_messages
 from otel_eval.conventions.reading.parts import result_value
@@ -44,6 +46,7 @@ _HOOKS = (".before_agent", ".after_agent")
 _CALLS = ("agent", "call_agent")
 """What calls a model or an agent in LangGraph's prebuilt graphs and in its supervisor."""
 
+_HAYSTACK = "openlit.instrumentation.haystack"  # a pipeline's answer is a message in Python's words
 _AGNO = "openlit.instrumentation.agno"
 _FIELDS = re.compile(r"[a-z_]\w*=(?:['\"\d\[{(-]|None\b|True\b|False\b|[A-Z]\w*\().*", re.S)
 """``str()`` of a pydantic object, which Agno gives back where one was asked for: the model's answer has it in JSON."""
@@ -149,6 +152,8 @@ def _frame(span: Span, operation: str) -> Facts:
     output = made.messages if made is not None else None
     if output is None and calls and not _answered(attributes):
         output = read_messages([{"role": "assistant", "tool_calls": calls}], "assistant") or None
+    if span.scope.name == _HAYSTACK and output is None:
+        output = chat([spelled_out(attributes.get("gen_ai.output.messages"))], "assistant")
     if span.scope.name == _AGNO and _is_object(attributes.get("gen_ai.output.messages")):
         output = ()
         content.mark("output", GapKind.NOT_CAPTURED)

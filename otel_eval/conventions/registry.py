@@ -13,6 +13,7 @@ from typing import Any
 
 from otel_eval.conventions import (
     adk_rust,
+    ag2,
     agentops,
     agentscope,
     anthropic_sdk,
@@ -58,10 +59,12 @@ from otel_eval.conventions import (
     mirascope,
     mlflow,
     mlflow_dspy,
+    mlflow_llama_index,
     monocle,
     netra,
     opencode,
     openinference,
+    openinference_ag2,
     openinference_haystack,
     openlit,
     openllmetry,
@@ -93,6 +96,7 @@ from otel_eval.conventions import (
     weave,
 )
 from otel_eval.conventions.facts import Convention, Facts, Kind, Mark, Note, fill
+from otel_eval.conventions.llama_react import as_react
 from otel_eval.conventions.offering import Offering
 from otel_eval.conventions.reading.cutting import tails_of
 from otel_eval.conventions.reading.sessions import real_id, session_of, user_of
@@ -123,6 +127,7 @@ CONVENTIONS: tuple[Convention, ...] = (
     swiftide.CONVENTION,
     langfuse.CONVENTION,
     mlflow_dspy.CONVENTION,
+    mlflow_llama_index.CONVENTION,
     mlflow.CONVENTION,
     langsmith.CONVENTION,
     agentops.CONVENTION,
@@ -162,6 +167,7 @@ CONVENTIONS: tuple[Convention, ...] = (
     beeai.CONVENTION,
     dspy.CONVENTION,
     openinference_haystack.CONVENTION,
+    openinference_ag2.CONVENTION,
     openllmetry.CONVENTION,
     openinference.CONVENTION,
     veadk.CONVENTION,
@@ -177,6 +183,7 @@ CONVENTIONS: tuple[Convention, ...] = (
     genai_rust.CONVENTION,
     langchain_elixir.CONVENTION,
     ruby_llm.CONVENTION,
+    ag2.CONVENTION,
     autogen.CONVENTION,
     loongsuite_go.CONVENTION,
     mcp_go.CONVENTION,
@@ -210,7 +217,7 @@ class Registry:
             told.append(facts)
         if not told or told[0].kind is Kind.OTHER:
             return None
-        whole = reduce(fill, told) if len(told) > 1 else changed(told[0])
+        whole = as_react(reduce(fill, told) if len(told) > 1 else changed(told[0]))
         return completed(
             whole,
             **_hidden_in(whole),

@@ -454,3 +454,17 @@ def test_an_object_that_agno_gave_back_is_told_by_the_model() -> None:
     (alone,) = assemble([agent])
     gap = alone.gap("reply")
     assert (alone.reply, gap is not None) == (None, True)
+
+
+def test_a_haystack_pipelines_answer_is_a_message_in_pythons_words() -> None:
+    """The text in it is the reply."""
+    said = "ChatMessage(_role=<ChatRole.ASSISTANT: 'assistant'>, _content=[TextContent(text='Five days.')], _name=None)"
+    attributes = {
+        "telemetry.sdk.name": "openlit",
+        "gen_ai.operation.name": "invoke_workflow",
+        "gen_ai.output.messages": said,
+    }
+    root = span("invoke_workflow pipeline", attributes=attributes, scope=Scope("openlit.instrumentation.haystack"))
+    model = {"gen_ai.operation.name": "chat", "telemetry.sdk.name": "openlit"}
+    [found] = assemble([root, span("chat m", parent=root, attributes=model)])
+    assert found.reply == "Five days."

@@ -5,6 +5,7 @@ A span is of a kind and has a name, an input and an output, each whatever the tr
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from otel_eval.conventions.facts import MISSING, NO_USAGE, Facts, Kind, Missing
@@ -18,6 +19,8 @@ from otel_eval.conventions.reading.values import containers, is_object, plain, t
 from otel_eval.frozen import frozen
 from otel_eval.interaction import Failure, JsonValue, Message, TextPart, Usage
 from otel_eval.signals import Span
+
+_GENERATOR = re.compile(r"<(?:async_)?generator object [^\n<>]*(?:<locals>[^\n<>]*)* at 0x[0-9a-f]+>")
 
 
 @frozen
@@ -89,7 +92,8 @@ def _own_name(name: str | None) -> str | None:
 
 
 def _absent(value: Any) -> bool:
-    return value is MISSING or value is None
+    """Nothing, or a generator in Python's words, which nobody had asked for anything yet."""
+    return value is MISSING or value is None or (isinstance(value, str) and _GENERATOR.fullmatch(value) is not None)
 
 
 def _model(observed: Observed, span: Span, content: Content) -> Facts:

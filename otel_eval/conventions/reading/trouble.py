@@ -42,6 +42,7 @@ SENTENCES = (
     re.compile(r"Error executing tool: .*", re.S),  # CrewAI
     re.compile(r"I encountered an error while trying to use the tool\. This was the error: .*", re.S),  # CrewAI 0.x
     re.compile(r"Error: [A-Z]\w*(?:Error|Exception) - .*", re.S),  # Strands
+    re.compile(r"Failed to invoke Tool `[^`\n]+` with parameters .*\. Error: .*", re.S),  # Haystack
     re.compile(r"Error running tool \(non-fatal\).*", re.S),  # OpenAI Agents
     re.compile(r"Error: Tool execution failed: .*", re.S),  # AgentScope for Java
     re.compile(
@@ -114,12 +115,25 @@ def failure_of(span: Span, *, exceptions_count: bool = False) -> Failure | None:
     if not told and not (exceptions_count and exception is not None):
         return None
     bare = exception is None and error_type is None
-    if is_control_flow(span) or (bare and (_is_of_the_trace(span) or _went_on(span))):
+    if is_control_flow(span) or _is_openlits(span) or (bare and (_is_of_the_trace(span) or _went_on(span))):
         return None
     message = text(span.attributes.get("error.message")) or (exception.message if exception else None)
     message = message or _first_paragraph(text(span.status_message)) or (_logged(span) if bare else None)
     kind = exception.type if exception and exception.type else error_type if error_type != "_OTHER" else None
     return Failure(type=_short_type(kind), message=message)
+
+
+_OPENLITS = re.compile(r'.*\n *File "[^"\n]*\bopenlit[/\\]instrumentation[/\\][^"\n]*\butils\.py", line ', re.S)
+
+
+def _is_openlits(span: Span) -> bool:
+    """Whether what raised was OpenLIT, over what the call had given already (1.45 with Haystack's pipelines).
+
+    Its ``utils.py`` write a span's attributes; what was called is called from elsewhere.
+    """
+    stack = text(span.events[-1].attributes.get("exception.stacktrace")) if span.events else None
+    found = _OPENLITS.match(stack) if stack is not None else None
+    return found is not None and "\n  File " not in found.string[found.end() :]
 
 
 def _is_of_the_trace(span: Span) -> bool:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from otel_eval.conventions.reading.trouble import error_in_result
 from otel_eval.conventions.registry import facts_of
 from otel_eval.signals import SpanEvent
 from otel_eval.testing.spans import span
@@ -41,3 +42,32 @@ def test_an_error_without_a_message_is_an_exception(level: str) -> None:
     """So functions say that they failed which are traced with ``err``."""
     failed = line("exception", level, **{"exception.message": "no such order"})
     assert error(failed, attributes={"gen_ai.tool.call.result": "Gone."}) == "no such order"
+
+
+def raised_in(path: str, more: str = "") -> SpanEvent:
+    """An exception whose innermost frame is in that file, or one further in."""
+    stack = (
+        f'Traceback (most recent call last):\n  File "{path}", line 386, in process\n    it.name\n{more}TypeError: no'
+    )
+    return SpanEvent(
+        name="exception",
+        time_ns=1,
+        attributes={"exception.type": "TypeError", "exception.message": "no", "exception.stacktrace": stack},
+    )
+
+
+def test_what_openlit_raised_over_an_answer_is_no_failure_of_the_call() -> None:
+    """Its ``utils.py`` write attributes; what is called from elsewhere there is the program's."""
+    assert error(raised_in("/v/openlit/instrumentation/haystack/utils.py")) is None
+    assert error(raised_in("/v/openlit/instrumentation/haystack/haystack.py")) == "TypeError: no"
+    assert error(raised_in("/shop/utils.py")) == "TypeError: no"
+    further = '  File "/shop/tools.py", line 3, in find\n    raise TypeError("no")\n'
+    assert error(raised_in("/v/openlit/instrumentation/haystack/utils.py", further)) == "TypeError: no"
+
+
+def test_haystacks_words_for_a_tool_that_raised() -> None:
+    """Where the tool has no span: in the message that its model is shown."""
+    said = "Failed to invoke Tool `find` with parameters {'id': 81}. Error: down"
+    assert error_in_result(said) == said
+    assert error_in_result(said + "\n2 more") == said + "\n2 more"
+    assert error_in_result("Failed to invoke Tool, see the manual.") is None

@@ -34,7 +34,8 @@ def parse_duration(text: str) -> float:
 
 
 def parse_duration_ns(text: str) -> int:
-    """The duration in whole nanoseconds. Raises ValueError as :func:`parse_duration` does, TooLong for more than 292 years."""
+    """The duration in whole nanoseconds. Raises ValueError as :func:`parse_duration` does, TooLong for more than 292
+    years."""
     compact = text.strip()
     if not _WHOLE.fullmatch(compact):
         raise ValueError(f"{_shown(text)} is not a duration: write it with its unit, as 250ms, 2s, 10m, 1h or 7d")

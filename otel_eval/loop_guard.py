@@ -103,7 +103,8 @@ class LoopGuard:
         return f"oe-{head}-{self._mac(b'fingerprint' + head.encode())[:32]}"
 
     def owns_text(self, system_text: str) -> bool:
-        """Whether a system message ends a judge's call of ours: ask it of system messages only, never of what a user wrote."""
+        """Whether a system message ends a judge's call of ours: ask it of system messages only, never of what a user
+        wrote."""
         return any(
             hmac.compare_digest(mac, self._mac(b"fingerprint" + head.encode())[:32])
             for head, mac in _FINGERPRINT.findall(system_text)

@@ -42,7 +42,8 @@ class ApiCallError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tls:
-    """TLS of a connection: whom to trust (the usual authorities without ``ca_file``), and a certificate of one's own (mTLS)."""
+    """TLS of a connection: whom to trust (the usual authorities without ``ca_file``), and a certificate of one's own
+    (mTLS)."""
 
     ca_file: Path | None = None
     cert_file: Path | None = None

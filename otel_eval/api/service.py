@@ -50,7 +50,8 @@ class Judging(Protocol):
 
 
 class Service:
-    """Answers requests. Raises :class:`~otel_eval.api.failures.CallFailed`, or a LedgerError where the ledger does not answer.
+    """Answers requests. Raises :class:`~otel_eval.api.failures.CallFailed`, or a LedgerError where the ledger does not
+    answer.
 
     An async context manager. :meth:`stop` ends those who watch.
     """

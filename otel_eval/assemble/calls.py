@@ -37,7 +37,8 @@ class Call:
 
     @property
     def answer(self) -> str | None:
-        """What the model said to end with, the placeholder where that is hidden; None where it asked for tools, or said nothing.
+        """What the model said to end with, the placeholder where that is hidden; None where it asked for tools, or said
+        nothing.
 
         That it asked for tools is also known from its finish reason, where the request itself was not captured.
         """
@@ -64,8 +65,8 @@ def calls_of(nodes: Iterable[Node], tree_of: dict[str, Tree]) -> list[Call]:
     """The model calls among the nodes, in the order of their start.
 
     A model's span below another is the same call written twice, unless it follows from what the other answered, or there
-    are several of them (a retry inside): then those are the calls, and the outer one is a frame. Two spans with the same response id are one call, too, wherever
-    they are; and so is a call whose outcome stands in a record after it.
+    are several of them (a retry inside): then those are the calls, and the outer one is a frame. Two spans with the
+    same response id are one call, too, wherever they are; and so is a call whose outcome stands in a record after it.
     """
     spans = [node for node in nodes if node.kind() is Kind.MODEL]
     groups = _with_records(_by_response(_nested(spans, tree_of)))
@@ -104,7 +105,8 @@ def _nested(spans: Sequence[Node], tree_of: dict[str, Tree]) -> list[list[Node]]
 
 
 def _follows(node: Node, above: Node) -> bool:
-    """Whether the call was given what came of the tools that the one above asked for: a client that calls itself (RubyLLM)."""
+    """Whether the call was given what came of the tools that the one above asked for: a client that calls itself
+    (RubyLLM)."""
     if node.facts is None or above.facts is None or not above.facts.output or not node.facts.input:
         return False
     asked = {call.call_id for message in above.facts.output for call in calls_in(message)} - {None}

@@ -40,7 +40,8 @@ from otel_eval.interaction import GapKind, Interaction
 
 PAUSE_PER_SPAN = 0.002
 """A trace of so many spans is looked at again after that many times this, in seconds, and not sooner: each look puts all of
-it together, so that one that thousands of turns go on in would cost a core. Below 1,000 spans the default ``settle`` is longer."""
+it together, so that one that thousands of turns go on in would cost a core. Below 1,000 spans the default ``settle``
+is longer."""
 ABSENT_PARENTS = 10_000
 """How many (service, agent) pairs are remembered whose parents never come."""
 
@@ -60,7 +61,8 @@ class CompletionSettings:
 class Ready:
     """An Interaction that is complete, and the digest of its evidence.
 
-    ``beside``, of one without its agent span: ids that were told of the same trace since it was opened, or are known from before.
+    ``beside``, of one without its agent span: ids that were told of the same trace since it was opened, or are known
+    from before.
     """
 
     interaction: Interaction
@@ -98,7 +100,8 @@ class Broken:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Due:
-    """What is due: store ``ready``, with ``aliases`` (ids told before, to those that they mean now), then close ``closed``."""
+    """What is due: store ``ready``, with ``aliases`` (ids told before, to those that they mean now), then close
+    ``closed``."""
 
     ready: tuple[Ready, ...] = ()
     closed: tuple[Closed, ...] = ()
@@ -123,7 +126,8 @@ class Completion:
         *,
         putting_together: Callable[[str], AbstractContextManager[None]] = lambda trace_id: nullcontext(),
     ) -> None:
-        """``putting_together``: entered with a trace's id while its Interactions are put together; what it raises breaks the trace."""
+        """``putting_together``: entered with a trace's id while its Interactions are put together; what it raises
+        breaks the trace."""
         self._settings = settings or CompletionSettings()
         self._putting_together = putting_together
         self._groups: dict[str, Group] = {}

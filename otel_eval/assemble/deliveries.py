@@ -61,7 +61,8 @@ def _frame(facts: Facts) -> Facts | None:
 
 
 def _is_invocation(facts: Facts, gave: Iterable[_Posted]) -> bool:
-    """An agent's span; or a delivery that asked an agent for its answer, and below which it was given with no span of its own."""
+    """An agent's span; or a delivery that asked an agent for its answer, and below which it was given with no span
+    of its own."""
     return facts.kind is Kind.AGENT or (facts.agent is not None and any(_answers(post.facts) for post in gave))
 
 

@@ -127,7 +127,8 @@ def _gap(field: str, conversation: list[Facts], absent: GapKind, setting: str | 
 
 
 def _goes_on(evidence: Evidence) -> bool:
-    """Whether the last thing that the model is known to have said is that it wants tools called, or nothing: no switch tells a reply."""
+    """Whether the last thing that the model is known to have said is that it wants tools called, or nothing: no
+    switch tells a reply."""
     said = last_of(evidence.calls).facts.output if evidence.calls else None
     return said is not None and (not said or any(map(calls_in, said)))
 

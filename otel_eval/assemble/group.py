@@ -92,7 +92,8 @@ class Group:
         self._trees.pop(note.trace_id, None)
 
     def ties_of(self, key: Key) -> frozenset[str]:
-        """What ties the span to other traces: only a call of a model or a tool that is a trace of its own, or what is on a message bus.
+        """What ties the span to other traces: only a call of a model or a tool that is a trace of its own, or what is
+        on a message bus.
 
         What log records say of it counts, since they may hold all that was said; before it came they tie nothing.
         """

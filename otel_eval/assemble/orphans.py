@@ -2,8 +2,9 @@
 
 A sampler, a full queue or a crash takes single spans out of a trace. What was below them is then a tree of its own, and
 would pass for work without an agent. It belongs to an agent of its trace if it ran wholly within that agent's span, in the
-same process, and within no other agent's; where it ran within none, to the workflow around it. What one lost span was around, model calls among it, belongs to a tool of that
-agent's if it ran wholly within that tool's span: an agent that a tool asked lost its own span.
+same process, and within no other agent's; where it ran within none, to the workflow around it. What one lost span was
+around, model calls among it, belongs to a tool of that agent's if it ran wholly within that tool's span: an agent that
+a tool asked lost its own span.
 """
 
 from __future__ import annotations

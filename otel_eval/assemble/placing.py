@@ -15,7 +15,8 @@ from otel_eval.conventions.reading.messages import calls_in
 
 
 def place_tools(tools: Sequence[Node], loops: Sequence[Loop], told: Iterable[Evidence], trees: dict[str, Tree]) -> None:
-    """A tool's span goes to the loop, or the detached agent around it, that asked for that call, else to the only loop around."""
+    """A tool's span goes to the loop, or the detached agent around it, that asked for that call, else to the only
+    loop around."""
     if not tools:
         return
     places = _Places(loops, [found for found in told if is_detached(found)])

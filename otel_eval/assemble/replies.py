@@ -91,7 +91,8 @@ def _said(facts: Sequence[Facts]) -> str | None:
 
 
 def failure_in(evidence: Evidence) -> Failure | None:
-    """The frame's own, in the last model call's words if it has none; else a merged agent's; else that call's, as the last."""
+    """The frame's own, in the last model call's words if it has none; else a merged agent's; else that call's, as
+    the last."""
     facts = evidence.frame_facts()
     if any(f.control_flow for f in facts):
         return None

@@ -96,7 +96,8 @@ def _told_by_users(evidence: Evidence) -> list[str]:
 
 
 def _earlier(evidence: Evidence, asked: str | None) -> tuple[Message, ...]:
-    """The history that the model was shown: an agent's own span often holds the new message alone, the rest is its memory's."""
+    """The history that the model was shown: an agent's own span often holds the new message alone, the rest is its
+    memory's."""
     if asked is None:
         return ()
     steps = [node.facts.input for node in evidence.steps if node.facts is not None]

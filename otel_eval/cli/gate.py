@@ -69,9 +69,9 @@ def gate(
     """Decide whether enough evaluations passed.
 
     Without --pass-rate, reports are decided by the gate that they ran with. The newest revision of the newest version of
-    an evaluator counts; results of other versions are shown, and what was to be judged and has no result. What was sampled out
-    of a ledger is known by the configuration's bindings. Recordings are judged by the evaluators that are asked for.
-    Of what did not pass, the newest five are named; `otel-eval show` shows such an Interaction of a ledger.
+    an evaluator counts; results of other versions are shown, and what was to be judged and has no result. What was
+    sampled out of a ledger is known by the configuration's bindings. Recordings are judged by the evaluators that are
+    asked for. Of what did not pass, the newest five are named; `otel-eval show` shows such an Interaction of a ledger.
 
     Exit status: 0 passed; 1 failed; 2 a wrong option, file, configuration or ledger; 3 nothing conclusive, or less than
     --min-conclusive or --min-coverage; or, of whole attempts, what waits could bring the rate below.

@@ -110,7 +110,8 @@ def of_ledger(ledger: Ledger, config: Config, scope: Scope) -> GateEvidence:
 
 
 def of_files(paths: Sequence[Path], config: Config, scope: Scope, *, own_gates: bool) -> GateEvidence:
-    """What the files hold; recordings are judged, once it is known that nothing else stands in the way. Exits for what is wrong."""
+    """What the files hold; recordings are judged, once it is known that nothing else stands in the way. Exits for
+    what is wrong."""
     evidence = GateEvidence(wants_attempt=lambda attempt: _is_meant(attempt.interaction, scope))
     recordings: list[Path] = []
     for path in paths:

@@ -77,7 +77,8 @@ def write(
     waiting: Sequence[str] = (),
     unjudged: Mapping[str, str] = MappingProxyType({}),
 ) -> None:
-    """Print it for people: who and when, the evidence, the gaps, the records with the judge's calls, who judges it not (yet)."""
+    """Print it for people: who and when, the evidence, the gaps, the records with the judge's calls, who judges it
+    not (yet)."""
     evidence, cut = prepare(interaction, redaction, max_chars)
     sections = [
         "\n".join(_facts(evidence)),

@@ -133,9 +133,10 @@ class Exporters(Section):
 
 
 class Forward(Section):
-    """Sends the original telemetry on, unchanged, so that otel-eval can stand between an agent and its collector. Metrics, and
-    logs that belong to no trace, are taken then too. The journal keeps what is not yet forwarded, in order: while the
-    next endpoint is down it waits there, up to `storage.max_journal_bytes`; a crash may repeat the last second of it."""
+    """Sends the original telemetry on, unchanged, so that otel-eval can stand between an agent and its collector.
+    Metrics, and logs that belong to no trace, are taken then too. The journal keeps what is not yet forwarded, in
+    order: while the next endpoint is down it waits there, up to `storage.max_journal_bytes`; a crash may repeat the
+    last second of it."""
 
     otlp: OtlpDestination | None = None
     """Nothing is forwarded without it."""
@@ -145,8 +146,8 @@ class Storage(Section):
     """Where the journal is, and the ledger unless `ledger.url` says otherwise. One process holds it."""
 
     directory: Text = "./otel-eval-data"
-    """Made with mode 0700 where there is none, and those above it. One of our own that others may enter is closed to them; one that holds other
-    files and that others may enter is refused."""
+    """Made with mode 0700 where there is none, and those above it. One of our own that others may enter is closed to
+    them; one that holds other files and that others may enter is refused."""
     max_journal_bytes: Annotated[int, whole(MEBIBYTE, 2**50)] = 1024 * MEBIBYTE
     """Acknowledged telemetry not yet put together, or not yet forwarded; above it senders are asked to come back later."""
     retention: Annotated[float, within("1h", "36500d")] | None = None
@@ -166,8 +167,9 @@ class LoopGuard(Section):
     """How the telemetry of our own judges is known when it comes back, so that it is never judged."""
 
     key: Annotated[SecretText, AfterValidator(long_enough)] | None = None
-    """A secret of 16 characters or more, the same for all replicas whose telemetry meets (`"${env:OTEL_EVAL_LOOP_GUARD_KEY}"`).
-    Else one is made in `storage.directory`, in the file `loop-guard.key`; its content may be given here."""
+    """A secret of 16 characters or more, the same for all replicas whose telemetry meets
+    (`"${env:OTEL_EVAL_LOOP_GUARD_KEY}"`). Else one is made in `storage.directory`, in the file `loop-guard.key`; its
+    content may be given here."""
 
 
 class Ledger(Section):

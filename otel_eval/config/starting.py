@@ -2,7 +2,8 @@
 that says where verdicts go, evaluators that can be imported.
 
 A test, an experiment or a command that reads the ledger uses the same file without any of it, so only a start, and
-``otel-eval config check``, ask. These rules read the tree, as those of ``checks.py`` do, so that every mistake is told at once.
+``otel-eval config check``, ask. These rules read the tree, as those of ``checks.py`` do, so that every mistake is told
+at once.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """ADK-Rust: the names of Google ADK's first attributes, in a shape of its own, on spans of the ``tracing`` crate.
 
-``agent.execute`` is one invocation, ``execute`` of an agent's tool one of the agent within, a team's spans likewise; ``call_llm``
-holds the request and the response, whose parts are ADK-Rust's: a call is ``{"name", "args", "id"}`` without a wrapping, an
-answer the pieces of its stream. Instructions are a message of the user's before the first. Arguments and results of tools
-stand there alone; on a tool's own span only in a debug event. Tokens are on ``gen_ai.generate`` below.
+``agent.execute`` is one invocation, ``execute`` of an agent's tool one of the agent within, a team's spans likewise;
+``call_llm`` holds the request and the response, whose parts are ADK-Rust's: a call is ``{"name", "args", "id"}``
+without a wrapping, an answer the pieces of its stream. Instructions are a message of the user's before the first.
+Arguments and results of tools stand there alone; on a tool's own span only in a debug event. Tokens are on
+``gen_ai.generate`` below.
 
 No span has a status: a model that was asked again until no try was left, and then has no response, has failed. After a
 transfer the next agent's spans are traces of their own. Content is always on, but cut to 2 KiB.

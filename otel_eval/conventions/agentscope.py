@@ -1,7 +1,8 @@
 """AgentScope: the standard's attributes, with a tool's result as the framework's own object around its blocks.
 
-Until 1.0 the object was a ``ToolResponse`` (``content``, ``metadata``, ``is_interrupted``, …); since 2.0 its last chunk, which
-has a ``state``: a tool that raised is ``error``, one that nobody allowed ``denied``. The span's status is OK in all of them.
+Until 1.0 the object was a ``ToolResponse`` (``content``, ``metadata``, ``is_interrupted``, …); since 2.0 its last
+chunk, which has a ``state``: a tool that raised is ``error``, one that nobody allowed ``denied``. The span's status is
+OK in all of them.
 
 For Java it writes the standard's alone, and what an agent or a model raised as an exception event without a status.
 Source: agentscope 2.0.11 (TracingMiddleware), io.agentscope:agentscope 1.0.9 (TelemetryTracer).

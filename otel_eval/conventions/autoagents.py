@@ -1,8 +1,8 @@
 """AutoAgents, for Rust: the events of a run as spans; of its model calls there are none.
 
-``autoagents.task`` is one run with its texts, ``autoagents.tool_call`` a tool, ``autoagents.turn`` a round of both. A result is
-the executor's, as JSON: ``{"response", "tool_calls", "done"}``. Its provider for Langfuse writes the same as Langfuse's, where
-a run is a mere span. Content is always written, unless it is told to redact it.
+``autoagents.task`` is one run with its texts, ``autoagents.tool_call`` a tool, ``autoagents.turn`` a round of both. A
+result is the executor's, as JSON: ``{"response", "tool_calls", "done"}``. Its provider for Langfuse writes the same as
+Langfuse's, where a run is a mere span. Content is always written, unless it is told to redact it.
 Source: autoagents-telemetry 0.4.0 (``runner/mapper.rs``, ``providers/langfuse.rs``), autoagents-core 0.4.0.
 """
 

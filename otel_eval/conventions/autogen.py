@@ -1,4 +1,5 @@
-"""AutoGen: agents and tools as the standard's spans without any content, and the runtime's message bus with all that a team says.
+"""AutoGen: agents and tools as the standard's spans without any content, and the runtime's message bus with all that a
+team says.
 
 An agent of a program's own on the runtime (``RoutedAgent``) has the span of each delivery to it for a frame.
 An agent in a team (AgentChat) gets its messages from the runtime and answers to it. ``autogen process <address>`` is the span
@@ -41,7 +42,8 @@ _GROUP_CHAT = ("messages", "result", "response", "agent_response", "message", "e
 
 
 def read(span: Span) -> Facts | None:
-    """The address of a team's agent, or what a delivery hands over; None for all else, which the standard's attributes say."""
+    """The address of a team's agent, or what a delivery hands over; None for all else, which the standard's
+    attributes say."""
     if span.scope.name.startswith(_BUS):
         return _delivery(span)
     address = text(span.attributes.get("gen_ai.agent.id"))

@@ -21,7 +21,8 @@ from otel_eval.interaction import GapKind, JsonValue, Message, TextPart
 from otel_eval.signals import LogRecord, Span
 
 SCOPES = ("codex", "Codex ")
-"""Of spans it is the program's (``codex_exec``, ``codex-app-server``, ``Codex Desktop``), of records ``codex_otel.log_only``."""
+"""Of spans it is the program's (``codex_exec``, ``codex-app-server``, ``Codex Desktop``), of records
+``codex_otel.log_only``."""
 NAME = "codex"
 SETTING = (
     "[otel] log_user_prompt = true, log_agent_responses = true, exporter and trace_exporter = { otlp-http = … } "

@@ -1,7 +1,8 @@
 """DeepEval's attributes for Confident AI: ``confident.span.*``, which programs write on spans of their own.
 
-``confident.span.type`` is ``agent``, ``llm``, ``tool`` or ``retriever``; inputs and outputs are JSON, or texts as they are. Its
-integrations add the like to other instrumentations' spans, which are read as theirs, with the trace's thread and user from here.
+``confident.span.type`` is ``agent``, ``llm``, ``tool`` or ``retriever``; inputs and outputs are JSON, or texts as they
+are. Its integrations add the like to other instrumentations' spans, which are read as theirs, with the trace's thread
+and user from here.
 Source: deepeval 4.3.1 (tracing.otel).
 """
 

@@ -1,4 +1,5 @@
-"""GitHub Copilot (its CLI, and its SDK, which runs it): the semantic conventions, with tools' names hashed while content is off.
+"""GitHub Copilot (its CLI, and its SDK, which runs it): the semantic conventions, with tools' names hashed while
+content is off.
 
 Source: @github/copilot 1.0.102, with ``COPILOT_OTEL_ENABLED`` or an OTLP endpoint.
 """

@@ -108,7 +108,8 @@ def _mark_hidden(field: str, body: Mapping[str, Any], content: Content) -> None:
 
 
 def follow(first: Facts, second: Facts) -> Facts:
-    """Both: the messages of the second after those of the first, and what the first does not say. Equal lists (an event sent twice) count once."""
+    """Both: the messages of the second after those of the first, and what the first does not say. Equal lists (an
+    event sent twice) count once."""
 
     def both(a: tuple[Message, ...] | None, b: tuple[Message, ...] | None) -> tuple[Message, ...] | None:
         if a is None or b is None:
@@ -130,7 +131,8 @@ def _details(attributes: Mapping[str, Any], body: Mapping[str, Any]) -> Facts:
 
 
 def _choice(body: Mapping[str, Any]) -> tuple[Message, ...] | None:
-    """The answer. None where the message has neither text nor calls, not even empty ones: so it is without content capture."""
+    """The answer. None where the message has neither text nor calls, not even empty ones: so it is without content
+    capture."""
     raw = body.get("message", body.get("content"))
     message = containers(raw)
     if is_object(message) and message.keys() <= {"role"}:

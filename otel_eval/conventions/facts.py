@@ -60,7 +60,8 @@ TOOL_CALLS: Final = "tool_calls"
 
 @frozen
 class Mark:
-    """A fault in what the span carries. ``field`` is a field of :class:`Facts`: ``input``, ``output``, ``arguments``, ``result``, ``system``.
+    """A fault in what the span carries. ``field`` is a field of :class:`Facts`: ``input``, ``output``, ``arguments``,
+    ``result``, ``system``.
 
     Or :data:`TOOL_CALLS`: what tools an agent called, or a model asked for, would stand where it is not found.
     """
@@ -100,14 +101,16 @@ class Facts:
         ``failure``: the span failed. ``fatal_tools``: a tool that fails ends the invocation, whose span does not say so.
         ``control_flow``: what looks like a failure is none (an interrupt, a deferral), here
         and above. ``marks``: redacted, truncated or dropped content. ``cut``: the ends of the span's texts that a length
-        limit cut (:mod:`otel_eval.conventions.reading.cutting`), wherever they stand in the other fields. ``setting``: what would make this convention write
-        the content that is not there.
+        limit cut (:mod:`otel_eval.conventions.reading.cutting`), wherever they stand in the other fields. ``setting``:
+        what would make this convention write the content that is not there.
     Left out
         ``pseudo_tools``: names of tool calls in messages that are plumbing of the framework.
     Place
         ``detached``: the instrumentation loses the context, so that what belongs below an agent's span is beside it or in
-        traces of its own, and what a step hangs below is no agent; ``message_ids`` are then those of the messages that went in and came out. ``delivery``: the agent gets and gives messages through a bus (:mod:`otel_eval.assemble.deliveries`);
-        what a delivery hands over stands in ``input`` as its recipient sees it, in ``output`` as its sender's own.
+        traces of its own, and what a step hangs below is no agent; ``message_ids`` are then those of the messages that
+        went in and came out. ``delivery``: the agent gets and gives messages through a bus
+        (:mod:`otel_eval.assemble.deliveries`); what a delivery hands over stands in ``input`` as its recipient sees it,
+        in ``output`` as its sender's own.
     """
 
     kind: Kind
@@ -162,7 +165,8 @@ _joined_of = attrgetter(*_JOINED)
 
 
 def fill(facts: Facts, more: Facts, **known: Any) -> Facts:
-    """``facts`` with its untold fields taken from ``more``; the kind stays that of ``facts``. ``known``: fields as they are."""
+    """``facts`` with its untold fields taken from ``more``; the kind stays that of ``facts``. ``known``: fields as
+    they are."""
     make: Any = Facts
     pairs = zip(_UNTOLD, _values_of(facts), _values_of(more), strict=True)
     both: Facts = make(

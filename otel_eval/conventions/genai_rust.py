@@ -1,4 +1,5 @@
-"""The crate ``genai`` for Rust, with its feature ``otel``: the semantic conventions; its switch takes other words than Python's.
+"""The crate ``genai`` for Rust, with its feature ``otel``: the semantic conventions; its switch takes other words than
+Python's.
 
 An evaluation is a span, ``gen_ai.evaluation.result``, that has no operation and says nothing of an agent.
 Source: genai 0.7.2 (``src/otel``).

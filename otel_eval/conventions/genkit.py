@@ -39,7 +39,8 @@ KINDS: dict[str, Kind] = {
     "tool.v2": Kind.TOOL,
     "evaluator": Kind.EVALUATOR,
 }
-"""By the subtype, else by the type. All else (a prompt's rendering, retrievers, steps of a flow) has no meaning of its own."""
+"""By the subtype, else by the type. All else (a prompt's rendering, retrievers, steps of a flow) has no meaning of
+its own."""
 
 _GENERATE = ("generate", "generateStream")
 

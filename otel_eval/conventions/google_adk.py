@@ -19,9 +19,9 @@ Go 1.0 to 2.1  ``invoke_agent`` > ``generate_content``  log records below ``gene
 Go since       as schema 2 of Python's                  as there; one longer than 60 KiB is left out
 =============  =======================================  =====================================================================
 
-Source: google-adk 1.2.0, 1.20.0, 2.13.0 (``telemetry/tracing.py``), JavaScript's 2.0.0, which writes as 1.20, Java's 0.3.0, 1.0.0, 1.8.0 (``Tracing``),
-adk-go 0.2.0, 1.4.0, 2.1.0 and its main branch (``internal/telemetry``).
-Where capture is off, ``{}`` stands in the older attributes.
+Source: google-adk 1.2.0, 1.20.0, 2.13.0 (``telemetry/tracing.py``), JavaScript's 2.0.0, which writes as 1.20, Java's
+0.3.0, 1.0.0, 1.8.0 (``Tracing``), adk-go 0.2.0, 1.4.0, 2.1.0 and its main branch (``internal/telemetry``). Where
+capture is off, ``{}`` stands in the older attributes.
 """
 
 from __future__ import annotations

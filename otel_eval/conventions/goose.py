@@ -2,7 +2,8 @@
 
 ``trace_input`` and ``trace_output`` of a turn's span are what was asked and answered. A result of a tool is MCP's, one that
 failed stands in ``output`` alone where goose still wrote that. A model is called to sum a conversation up as well.
-Source: goose's main branch of 2026 (``crates/goose/src/agents/gen_ai_telemetry.rs``, ``state_machine``, ``crates/goose-agent``).
+Source: goose's main branch of 2026 (``crates/goose/src/agents/gen_ai_telemetry.rs``, ``state_machine``,
+``crates/goose-agent``).
 """
 
 from __future__ import annotations

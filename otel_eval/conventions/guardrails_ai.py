@@ -1,7 +1,7 @@
 """Guardrails AI: a guard, its steps and the model's call in them, all with OpenInference's kind ``GUARDRAIL``.
 
-``type`` tells them apart. The call has OpenInference's messages and tokens; what the guard gave is the answer as its validators
-left it. ``user.id`` and its likes are ``unknown`` where no baggage has them.
+``type`` tells them apart. The call has OpenInference's messages and tokens; what the guard gave is the answer as its
+validators left it. ``user.id`` and its likes are ``unknown`` where no baggage has them.
 Source: guardrails-ai 0.11.0 (telemetry).
 """
 

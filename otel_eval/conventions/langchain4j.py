@@ -1,4 +1,5 @@
-"""LangChain4j under Quarkus: ``langchain4j.aiservices.Interface.method``, ``langchain4j.tools.name`` and ``completion model``.
+"""LangChain4j under Quarkus: ``langchain4j.aiservices.Interface.method``, ``langchain4j.tools.name`` and ``completion
+model``.
 
 An AI service's method is the agent. Tools have the standard's attributes, in early versions their name alone; what they
 raise is an exception event without a status. With the prompt included, the texts of all messages stand in one attribute,

@@ -1,8 +1,8 @@
 """Alibaba's LoongSuite for Go, which builds its hooks into a program: LangChainGo, Eino, ADK, Agent Framework, Crush, OpenAI.
 
 Kinds are as in ``span_kinds.py``, in lower case, or not told. What a component took and gave stands under a key for each
-value: ``gen_ai.other_input.*`` and ``.other_output.*``, of Eino ``gen_ai.input.*`` and ``.output.*``; a model's messages in GenAI's
-names, of Eino the answer's text alone. Content is always on.
+value: ``gen_ai.other_input.*`` and ``.other_output.*``, of Eino ``gen_ai.input.*`` and ``.output.*``; a model's
+messages in GenAI's names, of Eino the answer's text alone. Content is always on.
 Source: loongsuite-go (``pkg/rules/{adk-go,crush,eino,langchain,ms-agent-framework-go,openai-go}``), 2026.
 """
 

@@ -1,9 +1,9 @@
 """LlamaIndex's workflows under MLflow: a run with what was asked and replied, and the steps of a state machine below it.
 
-What a run gave stands under ``result``, with the name of the agent that came last; a step takes an event, ``ev``. A tool's span
-is named after the method that calls it, with its name as an attribute, a call of a model that streams gives a generator, and
-methods that only prepare a request are typed as models, too. Source: mlflow 3.17.2 (``mlflow/llama_index/tracer.py``) with
-llama-index-core 0.14.
+What a run gave stands under ``result``, with the name of the agent that came last; a step takes an event, ``ev``. A
+tool's span is named after the method that calls it, with its name as an attribute, a call of a model that streams gives
+a generator, and methods that only prepare a request are typed as models, too. Source: mlflow 3.17.2
+(``mlflow/llama_index/tracer.py``) with llama-index-core 0.14.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Monocle (LF AI & Data; Okahu): ``span.type`` says what a span is, its events ``data.input`` and ``data.output`` what went in and out.
+"""Monocle (LF AI & Data; Okahu): ``span.type`` says what a span is, its events ``data.input`` and ``data.output`` what
+went in and out.
 
 ``agentic.turn`` is the invocation; ``agentic.invocation`` the work of one agent in it, of which the OpenAI Agents SDK has one
 for each call of the model. A model's input is a list of objects in JSON, each with the role as its only key; a call of a tool

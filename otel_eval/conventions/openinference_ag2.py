@@ -1,7 +1,7 @@
 """AG2 until 1.0 under OpenInference: a chat, the replies in it, and the tools that the one who is to run them executes.
 
-A reply in a chat names who it is to, ``ag2.sender.name``; one without was asked for alone. Its messages are as that agent sees
-them, the proxy's that began the chat with its own as ``assistant``. A tool's span takes the call and gives
+A reply in a chat names who it is to, ``ag2.sender.name``; one without was asked for alone. Its messages are as that
+agent sees them, the proxy's that began the chat with its own as ``assistant``. A tool's span takes the call and gives
 ``[succeeded, message]``. Source: openinference-instrumentation-ag2 0.1.12 with ag2 0.14.0.
 """
 

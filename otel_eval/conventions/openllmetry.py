@@ -204,7 +204,8 @@ def _is_cut(raw: Any, value: Any) -> bool:
 
 
 def _contents(attributes: Mapping[str, Any]) -> str | None:
-    """The texts of a turn of the OpenAI Agents SDK until 0.45, where each turn is an agent's span and holds its own answer."""
+    """The texts of a turn of the OpenAI Agents SDK until 0.45, where each turn is an agent's span and holds its own
+    answer."""
     contents = attributes.get("gen_ai.completion.contents")
     texts = [item for item in contents if isinstance(item, str)] if isinstance(contents, list | tuple) else []
     return "\n".join(texts) if texts else None
@@ -223,7 +224,8 @@ def _without_ids(value: Any, attributes: Mapping[str, Any]) -> Any:
 
 
 def _is_either(value: Any) -> bool:
-    """Whether two words were passed, of which the first may be a class (``["Agent", "Hello"]``) or what was asked (``["Yes", "en"]``)."""
+    """Whether two words were passed, of which the first may be a class (``["Agent", "Hello"]``) or what was asked
+    (``["Yes", "en"]``)."""
     if not _is_call(value) or value.get("kwargs") or len(value["args"]) != 2:
         return False
     first, second = value["args"]

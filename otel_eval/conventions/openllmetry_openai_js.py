@@ -1,8 +1,8 @@
 """OpenAI's Responses API in JavaScript under OpenLLMetry: the whole input in the text of one message.
 
 A list of items stands as JSON in the one text part of a user's message, and an answer that calls tools as an empty text with
-the finish reason ``stop``; its calls are in the input of the call after it, unless that goes on from a ``previous_response_id``,
-which is not written.
+the finish reason ``stop``; its calls are in the input of the call after it, unless that goes on from a
+``previous_response_id``, which is not written.
 Source: @traceloop/instrumentation-openai 0.22 to 0.27.
 """
 

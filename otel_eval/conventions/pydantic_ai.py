@@ -2,7 +2,8 @@
 
 Source: pydantic-ai 0.2.4, 1.0.5 and 2.68.0, ``InstrumentationSettings(version=…)``. The agent's span holds the whole
 conversation in ``pydantic_ai.all_messages`` (format 1: ``all_messages_events``), and ``pydantic_ai.new_message_index``
-which of its requests and responses this run starts with. Tools: ``gen_ai.tool.call.*`` since format 3, ``tool_arguments`` and ``tool_response`` before.
+which of its requests and responses this run starts with. Tools: ``gen_ai.tool.call.*`` since format 3,
+``tool_arguments`` and ``tool_response`` before.
 """
 
 from __future__ import annotations

@@ -9,10 +9,10 @@ a model's prompt            ``["…", "…"]``                                  
 a model's completion        ``["…"]``, ``[]`` where it calls tools          the answers' texts
 ==========================  ==============================================  ================================================
 
-Since a text may itself hold ``", "``, several cannot be told apart for certain: a completion is taken for one answer, and of a
-model's prompt the last text, which is the question until tools have answered, is the shortest whose quotes pair up, as JSON's
-do. Spring AI 2.0.1 under Spring Boot 4 logs a model's alone, whatever is set for the chat client: what would log that is
-configured before there is a tracer.
+Since a text may itself hold ``", "``, several cannot be told apart for certain: a completion is taken for one answer,
+and of a model's prompt the last text, which is the question until tools have answered, is the shortest whose quotes
+pair up, as JSON's do. Spring AI 2.0.1 under Spring Boot 4 logs a model's alone, whatever is set for the chat client:
+what would log that is configured before there is a tracer.
 Source: Spring AI 1.0.3 to 2.0.1, ``ObservabilityHelper`` and the ``*ContentObservationHandler`` that call it.
 """
 
@@ -63,7 +63,8 @@ def completion(written: str | None) -> Facts:
 
 
 def _last(texts: str) -> str | None:
-    """The last of several texts, without its quotes; None for an empty one, all of them where no last one's quotes pair up."""
+    """The last of several texts, without its quotes; None for an empty one, all of them where no last one's quotes
+    pair up."""
     start = texts.rfind(_BETWEEN)
     while start >= 0 and texts.count('"', start + len(_BETWEEN)) % 2:
         start = texts.rfind(_BETWEEN, 0, start)

@@ -1,8 +1,9 @@
 """Swiftide, for Rust, with its feature ``langfuse``: a model's request and response in a debug event of its span.
 
-Its layer for Langfuse sends them to Langfuse; a layer of OpenTelemetry's that takes debug events of Swiftide's writes them into
-OTLP. Agents, their steps and their tools are functions that are traced, with nothing but their names, and no key by which
-they could be told from other programs' spans: an agent is the loop of its model's calls, tools are what those tell.
+Its layer for Langfuse sends them to Langfuse; a layer of OpenTelemetry's that takes debug events of Swiftide's writes
+them into OTLP. Agents, their steps and their tools are functions that are traced, with nothing but their names, and no
+key by which they could be told from other programs' spans: an agent is the loop of its model's calls, tools are what
+those tell.
 Source: swiftide-agents, swiftide-integrations and swiftide-core 0.33.0.
 """
 

@@ -1,8 +1,9 @@
-"""TanStack AI's middleware for OpenTelemetry: a span for each run of ``chat()``, below it the model's calls, within them the tools'.
+"""TanStack AI's middleware for OpenTelemetry: a span for each run of ``chat()``, below it the model's calls, within
+them the tools'.
 
-``tanstack.ai.iterations`` marks a run that ended, ``tanstack.ai.iteration`` a call of the model, ``tanstack.ai.tool.outcome`` a
-tool's. A tool's values stand as messages; of a run they stand under Langfuse's names alone. What a model asked for is in no
-message, and a failed tool's result is ``null``.
+``tanstack.ai.iterations`` marks a run that ended, ``tanstack.ai.iteration`` a call of the model,
+``tanstack.ai.tool.outcome`` a tool's. A tool's values stand as messages; of a run they stand under Langfuse's names
+alone. What a model asked for is in no message, and a failed tool's result is ``null``.
 Source: @tanstack/ai 0.58.0 (``middlewares/otel.ts``).
 """
 

@@ -1,8 +1,8 @@
 """Upsonic's own instrumentation: ``agent.run``, ``tool.execute``, and the steps of its pipeline.
 
 Source: upsonic 0.77.3, ``agent/otel_manager.py``. Model calls are read as GenAI. Texts are cut at 5,000 characters, without a
-sign of it; a tool's result is Python's repr, of a function in ``{"func": …}``. A run that raised has neither input nor output; the trace's
-name is the beginning of what was asked.
+sign of it; a tool's result is Python's repr, of a function in ``{"func": …}``. A run that raised has neither input nor
+output; the trace's name is the beginning of what was asked.
 """
 
 from __future__ import annotations

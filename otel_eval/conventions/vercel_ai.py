@@ -1,8 +1,9 @@
 """Vercel AI SDK's own attributes, ``ai.*``: 3.3 to 6 built in, 7 through ``LegacyOpenTelemetry`` of ``@ai-sdk/otel``.
 
 ``ai.generateText`` and its kin are the agent's spans, ``….doGenerate`` and ``….doStream`` the model's calls, and
-``ai.toolCall`` the tools'. ``ai.result.*`` until 3.3, ``ai.response.*`` since; arguments are ``args`` until 4, ``input`` since 5.
-7's ``OpenTelemetry`` writes the semantic conventions instead (scope ``gen_ai``), which :mod:`.genai` reads.
+``ai.toolCall`` the tools'. ``ai.result.*`` until 3.3, ``ai.response.*`` since; arguments are ``args`` until 4,
+``input`` since 5. 7's ``OpenTelemetry`` writes the semantic conventions instead (scope ``gen_ai``), which :mod:`.genai`
+reads.
 Source: ai 3.3.44, 4.3.19, 5.0.277, 6.0.326 and @ai-sdk/otel 1.0.173.
 """
 

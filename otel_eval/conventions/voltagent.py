@@ -1,4 +1,5 @@
-"""VoltAgent (JavaScript): ``entity.type`` says whose span it is, ``span.type`` what it is; without one it is the entity's run.
+"""VoltAgent (JavaScript): ``entity.type`` says whose span it is, ``span.type`` what it is; without one it is the
+entity's run.
 
 What went in and came out stands in ``input`` and ``output``: a text as it was typed, messages of a user interface, or JSON.
 The span ``llm:…`` is around all rounds of a run, between which the tools' spans stand beside it: it has the messages that

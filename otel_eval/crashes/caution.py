@@ -62,7 +62,8 @@ class Caution:
 
     @classmethod
     def begin(cls, directory: Path, *, at_once: int, clock: Clock) -> Caution:
-        """With what is known of earlier deaths. ``at_once`` evaluations are under way at the same time. Blocks; raises nothing.
+        """With what is known of earlier deaths. ``at_once`` evaluations are under way at the same time. Blocks; raises
+        nothing.
 
         Stock is to be taken before. The directory is ours. Nothing goes on before :meth:`start`.
         """
@@ -116,7 +117,8 @@ class Caution:
             self._gate.leave()
 
     def at_rest(self, evaluator: str, version: str) -> str | None:
-        """Why that version of an evaluator is not called: too many of its evaluations were deadly; None where it is called."""
+        """Why that version of an evaluator is not called: too many of its evaluations were deadly; None where it is
+        called."""
         if self._calm or self._clock is None:
             return None
         since_ns = self._clock.now_ns() - int(REST_S * 1e9)

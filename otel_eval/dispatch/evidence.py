@@ -1,4 +1,5 @@
-"""What a judge is shown of an Interaction: as a digest, since a verdict stands while it stays the same; and whether it suffices."""
+"""What a judge is shown of an Interaction: as a digest, since a verdict stands while it stays the same; and whether
+it suffices."""
 
 from __future__ import annotations
 

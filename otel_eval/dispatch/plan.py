@@ -24,10 +24,11 @@ class Planned:
     """An evaluator and how it is run.
 
     ``lane`` is the queue it waits in: one for each judge model, so that a model that is down holds up nobody else, and
-    one for each custom evaluator. A judge of ours that code of a user's made is none of those. ``inline``: it runs when its Interaction is accepted. ``reads_evidence_alone``: it sees
-    what a judge is shown and nothing else, so its verdict stands while that stays the same. ``judge_model`` is the name of
-    the model that it asks, None where it asks none or only it knows which. ``version`` is the evaluator's, which may take a
-    digest of its whole definition to tell.
+    one for each custom evaluator. A judge of ours that code of a user's made is none of those. ``inline``: it runs when
+    its Interaction is accepted. ``reads_evidence_alone``: it sees what a judge is shown and nothing else, so its
+    verdict stands while that stays the same. ``judge_model`` is the name of the model that it asks, None where it asks
+    none or only it knows which. ``version`` is the evaluator's, which may take a digest of its whole definition to
+    tell.
     """
 
     evaluator: Evaluator

@@ -16,7 +16,8 @@ FIRST_WAIT, LONGEST_WAIT = 5.0, 600.0
 """Seconds between two tries of an evaluation that the model fails alone; doubled each time."""
 
 LONGEST_TOLD = 3600.0
-"""Seconds of Retry-After that are believed: past them one call asks again, lest a slip of a provider stop a model for good."""
+"""Seconds of Retry-After that are believed: past them one call asks again, lest a slip of a provider stop a model
+for good."""
 
 
 def told_wait(trouble: JudgeUnavailable) -> float | None:

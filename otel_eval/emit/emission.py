@@ -91,7 +91,8 @@ class Emission:
     ) -> AsyncIterator[Outbox | None]:
         """Export what the ledger stores until the block ends; then flush metrics and close.
 
-        ``died`` is told at once if exporting breaks for a reason that nobody foresaw; the end of the block raises it. What is not exported by then stays in the outbox for the next start. The Outbox is None without an exporter.
+        ``died`` is told at once if exporting breaks for a reason that nobody foresaw; the end of the block raises it.
+        What is not exported by then stays in the outbox for the next start. The Outbox is None without an exporter.
         """
         if isinstance(self.recorder, MeterRecorder):
             self.recorder.begin()
@@ -102,7 +103,8 @@ class Emission:
             await asyncio.to_thread(self.close)
 
     def stopping(self) -> None:
-        """What stores verdicts begins to stop, which may take a while: an export that hangs meanwhile has had its time then."""
+        """What stores verdicts begins to stop, which may take a while: an export that hangs meanwhile has had its
+        time then."""
         self._stopping_since = asyncio.get_running_loop().time()
 
     def close(self, *, within_s: float | None = None) -> None:

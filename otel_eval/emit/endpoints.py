@@ -1,4 +1,5 @@
-"""Endpoints that we would export to: whether one is a listener of ours (verdicts would go in circles), and how one is shown."""
+"""Endpoints that we would export to: whether one is a listener of ours (verdicts would go in circles), and how one
+is shown."""
 
 from __future__ import annotations
 

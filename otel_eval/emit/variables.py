@@ -1,7 +1,7 @@
 """What is wrong with the ``OTEL_EXPORTER_OTLP_*`` variables that decide where no exporter is configured.
 
-The SDK's exporters read them when they are made: some of what they cannot read they log and leave out, at the rest they break,
-and which depends on the protocol. Here each is a mistake, found before anything is started.
+The SDK's exporters read them when they are made: some of what they cannot read they log and leave out, at the rest they
+break, and which depends on the protocol. Here each is a mistake, found before anything is started.
 Source: OpenTelemetry specification, protocol/exporter.md.
 """
 
@@ -17,7 +17,8 @@ _COMPRESSIONS = {"grpc": ("gzip", "none"), "http/protobuf": ("gzip", "deflate", 
 
 
 def mistakes_of(environ: Mapping[str, str], *, files: bool = True) -> Iterator[str]:
-    """Each mistake once, as ``<variable> <what it has to be>, not …``; what may hold a secret is not shown. ``files``: whether those that are named are looked for."""
+    """Each mistake once, as ``<variable> <what it has to be>, not …``; what may hold a secret is not shown.
+    ``files``: whether those that are named are looked for."""
     said = set()
     for signal in signals_on(environ):
         for mistake in _of(signal, environ, files):
@@ -52,8 +53,8 @@ def _of(signal: Signal, environ: Mapping[str, str], files: bool) -> Iterator[str
 
 
 def unreadable(path: str) -> str | None:
-    """Why that file cannot be the PEM file that it should be; None where it can. Its path, as of an environment variable, is not
-    shown."""
+    """Why that file cannot be the PEM file that it should be; None where it can. Its path, as of an environment
+    variable, is not shown."""
     try:
         with open(path, "rb") as file:
             found = b"-----BEGIN " in file.read(_MOST_OF_PEM)

@@ -39,12 +39,13 @@ class EvaluationContext:
 
     ``binding`` is the entry of the configuration that bound the evaluator to this agent, as ``agents.support-*``; None in an
     experiment, where ``expected`` and ``metadata`` come from the case. ``judges`` resolves a judge model's name to a way
-    to ask it: those of the configuration; without one, those of the event loop, which know litellm's names alone (None only in a
-    context made by hand: the judges that ship take the same ones then). Judge calls that an evaluation makes are appended to ``judge_calls`` and
-    end up on its record. ``timeout``: seconds that a judge, or a completion function, of the user's own may take for one
-    verdict; None: whoever runs the evaluator bounds it. ``ledger`` answers ``interaction(id)`` and
-    ``evaluations(interaction_id)``: in a server the ledger itself; in experiments and over recordings, where none is kept, the
-    Interactions of the attempt, or of the recordings, and no evaluations.
+    to ask it: those of the configuration; without one, those of the event loop, which know litellm's names alone (None
+    only in a context made by hand: the judges that ship take the same ones then). Judge calls that an evaluation makes
+    are appended to ``judge_calls`` and end up on its record. ``timeout``: seconds that a judge, or a completion
+    function, of the user's own may take for one verdict; None: whoever runs the evaluator bounds it. ``ledger`` answers
+    ``interaction(id)`` and
+    ``evaluations(interaction_id)``: in a server the ledger itself; in experiments and over recordings, where none is
+    kept, the Interactions of the attempt, or of the recordings, and no evaluations.
     """
 
     evaluation_id: str

@@ -78,7 +78,8 @@ def calls_of(interaction: Interaction, tool: str) -> Iterator[tuple[int, ToolCal
 
 
 def never_called(interaction: Interaction, tool: str) -> Inconclusive:
-    """What depends on a tool that no call is known of: reported by ``tools`` where that is sure, else for want of evidence."""
+    """What depends on a tool that no call is known of: reported by ``tools`` where that is sure, else for want of
+    evidence."""
     lacking = lacking_of(interaction, "tool_calls")
     return lacking or Inconclusive(reason=f"{tool} was never called", cause=Cause.DEPENDS)
 

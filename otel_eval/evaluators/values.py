@@ -81,7 +81,8 @@ def listing(items: Iterable[str]) -> str:
 
 
 def texts_in(value: Any) -> Iterator[str]:
-    """Every text under which the value may be sought: as JSON with and without spaces, and each text in it, without the escapes of JSON."""
+    """Every text under which the value may be sought: as JSON with and without spaces, and each text in it, without
+    the escapes of JSON."""
     if isinstance(value, str):
         yield value
         return

@@ -1,4 +1,5 @@
-"""What the records of a ledger do not show: evaluations that wait, and Interactions that an evaluator was to judge and did not.
+"""What the records of a ledger do not show: evaluations that wait, and Interactions that an evaluator was to judge and
+did not.
 
 A pass rate is read beside its coverage, and a ledger keeps no row for what was sampled out. Bindings are a pure function of
 the configuration, so they are asked again. For an evaluator that no configuration at hand binds, all that can be said is
@@ -101,8 +102,8 @@ def waiting(ledger: Ledger, scope: Scope) -> list[WaitingEvaluation]:
 
 @dataclass(slots=True, kw_only=True)
 class Found:
-    """``unbound``: evaluators that the configuration does not bind, and that did not run on all that their agents did: nothing
-    tells what was sampled out."""
+    """``unbound``: evaluators that the configuration does not bind, and that did not run on all that their agents
+    did: nothing tells what was sampled out."""
 
     unjudged: list[Unjudged] = field(default_factory=list)
     unbound: tuple[str, ...] = ()
@@ -115,7 +116,8 @@ def unjudged(
     records: Sequence[EvaluationRecord],
     in_queue: Sequence[WaitingEvaluation],
 ) -> Found:
-    """What has no record among these: ``in_queue`` waits (read before the records, lest one slip through between), and the rest.
+    """What has no record among these: ``in_queue`` waits (read before the records, lest one slip through between), and
+    the rest.
 
     Both are of every evaluator: they tell which Interactions came within the time that is asked about, whatever the agent's
     clock said when they ended. What was there before an evaluator's first record is nothing that it missed.

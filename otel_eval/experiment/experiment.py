@@ -25,11 +25,11 @@ class Experiment:
 
     ``evaluators`` check every case, beside the case's own. Each case runs ``repeat`` times, up to ``concurrency`` attempts
     at a time. ``reply`` takes the text out of what the agent returns; without it, it is the text itself. ``prepare`` is
-    called (and awaited) with the case before each attempt. An attempt's agent may take ``timeout`` seconds; an evaluator of one's
-    own, which runs in a thread as it does in the server, ``evaluator_timeout`` seconds over one attempt, past which it is an
-    error of its own result. ``telemetry`` says where the agent's spans are read: :class:`InProcess`, or
-    :class:`~otel_eval.experiment.wire.OverOtlp`. ``config`` (a path or a read configuration) adds the evaluators that it
-    binds to the agent by name.
+    called (and awaited) with the case before each attempt. An attempt's agent may take ``timeout`` seconds; an
+    evaluator of one's own, which runs in a thread as it does in the server, ``evaluator_timeout`` seconds over one
+    attempt, past which it is an error of its own result. ``telemetry`` says where the agent's spans are read:
+    :class:`InProcess`, or :class:`~otel_eval.experiment.wire.OverOtlp`. ``config`` (a path or a read configuration)
+    adds the evaluators that it binds to the agent by name.
 
     Raises InvalidExperiment for cases with the same id, for numbers out of range and for settings of a wrong kind: before
     the first attempt, since attempts cost time and money.

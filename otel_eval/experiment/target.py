@@ -28,8 +28,8 @@ async def ask(
 ) -> Answered:
     """Call it once. A sync function runs in a thread, so that it may start an event loop of its own.
 
-    What it raises is its failure, SystemExit too; cancellation, KeyboardInterrupt and what ends a test pass. After so many ``seconds`` an async agent is cancelled; a thread
-    cannot be, so a sync one goes on unheard.
+    What it raises is its failure, SystemExit too; cancellation, KeyboardInterrupt and what ends a test pass. After so
+    many ``seconds`` an async agent is cancelled; a thread cannot be, so a sync one goes on unheard.
     """
     try:
         async with asyncio.timeout(seconds) as limit:

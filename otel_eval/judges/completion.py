@@ -23,7 +23,8 @@ from otel_eval.judges.errors import JudgeConfigError, JudgeTimeout
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelRequest:
-    """One question to a model, by the name that the judge or the configuration gives it. ``max_output_tokens`` None sends no limit; ``headers`` go with the HTTP call."""
+    """One question to a model, by the name that the judge or the configuration gives it. ``max_output_tokens`` None
+    sends no limit; ``headers`` go with the HTTP call."""
 
     model: str
     system: str

@@ -54,7 +54,8 @@ class JudgeConfigError(JudgeError, ValueError):
 
 
 class UnknownModel(JudgeError):
-    """litellm cannot tell from the name whom to ask. ``name`` is what the judge calls the model, ``model`` what litellm was told."""
+    """litellm cannot tell from the name whom to ask. ``name`` is what the judge calls the model, ``model`` what
+    litellm was told."""
 
     def __init__(self, name: str, model: str) -> None:
         super().__init__(f"{name}: litellm cannot tell the provider of {model!r}: put it first, as openai/{model}")
@@ -75,9 +76,10 @@ class JudgeUnavailable(JudgeError):
     """The provider is down (429, 5xx, unreachable, timeouts, a key it refuses): pause ``model``, keep its backlog.
 
     ``retry_after`` is in seconds, None where the provider did not say. ``cause`` is what to record once waiting is over.
-    ``rate_limited``: it asks for fewer calls, whatever they are about. ``final``: trying again at once is pointless (a refused key, an unknown model); somebody has to act. ``subject`` is what
-    was being judged, where the evaluator says so. Evaluators raise it; :func:`otel_eval.evaluators.contract.run` makes an
-    inconclusive outcome of it, so whoever keeps a backlog catches it before.
+    ``rate_limited``: it asks for fewer calls, whatever they are about. ``final``: trying again at once is pointless (a
+    refused key, an unknown model); somebody has to act. ``subject`` is what was being judged, where the evaluator says
+    so. Evaluators raise it; :func:`otel_eval.evaluators.contract.run` makes an inconclusive outcome of it, so whoever
+    keeps a backlog catches it before.
     """
 
     def __init__(

@@ -69,7 +69,8 @@ class LitellmModel:
         raise AssertionError("the last try returns or raises")
 
     async def aclose(self) -> None:
-        """Close litellm's connections; all of them, since it shares them between models. It opens new ones when it is asked again."""
+        """Close litellm's connections; all of them, since it shares them between models. It opens new ones when it
+        is asked again."""
         litellm = await litellm_import.imported()
         await litellm.close_litellm_async_clients()
         litellm.in_memory_llm_clients_cache.flush_cache()  # it would hand out the ones that are closed

@@ -27,7 +27,8 @@ _UNREADABLE = "Invalid response object"
 """How litellm begins, with status 500, what it says of a completion that came and that it cannot read."""
 
 _NO_PROVIDER = "LLM Provider NOT provided"
-"""What litellm says, with status 400 and without a call, of a name that it knows no provider for. A proxy that is litellm, too, may answer it of a name of its own."""
+"""What litellm says, with status 400 and without a call, of a name that it knows no provider for. A proxy that is
+litellm, too, may answer it of a name of its own."""
 
 _NO_COMPLETION = (
     "Empty or invalid response from LLM endpoint",

@@ -77,7 +77,8 @@ def read_object(answer: str) -> dict[str, Any]:
 
 
 def shortened(text: str, longest: int) -> str:
-    """The beginning of a text that is longer, with a marker. To be done before redacting, which takes time for each character."""
+    """The beginning of a text that is longer, with a marker. To be done before redacting, which takes time for each
+    character."""
     if len(text) <= longest:
         return text
     kept = text[:longest].rsplit(" ", 1)[0]  # whole words: half a secret would not be known for one

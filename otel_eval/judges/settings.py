@@ -25,12 +25,13 @@ class Prices:
 class JudgeModelSettings:
     """An entry of ``judge_models``. ``model`` is a litellm model name (``openai/gpt-4o-mini``).
 
-    ``timeout`` is in seconds and bounds one call; ``max_retries`` are calls after the first. A limit that is None is no limit.
+    ``timeout`` is in seconds and bounds one call; ``max_retries`` are calls after the first. A limit that is None is no
+    limit.
     ``temperature`` is sent only where it is given: some models refuse it. ``max_output_tokens`` None sends no limit.
     ``prices`` come before litellm's own list. ``response_format`` ``auto`` asks with a JSON schema and steps down to a JSON
     object, then to plain text, where the server refuses it. ``fallbacks`` are names as ``with_model`` takes them,
-    asked in order where this model is down. ``headers`` go with every call, ``parameters`` to litellm as they stand. Raises JudgeConfigError for
-    a value out of its range.
+    asked in order where this model is down. ``headers`` go with every call, ``parameters`` to litellm as they stand.
+    Raises JudgeConfigError for a value out of its range.
     """
 
     model: str

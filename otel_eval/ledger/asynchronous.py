@@ -41,7 +41,8 @@ class AsyncLedger:
     def __init__(self, ledger: Ledger) -> None:
         self.ledger = ledger
         self.changes = 0
-        """Grows whenever what is stored of an Interaction was deleted, replaced by a revision, or given another id from here."""
+        """Grows whenever what is stored of an Interaction was deleted, replaced by a revision, or given another id
+        from here."""
         self._writer = Writer(ledger)
 
     @classmethod

@@ -16,7 +16,8 @@ _MAX_INT64 = 2**63 - 1
 
 
 def dump(value: Mapping[str, Any]) -> str:
-    """Compact JSON. orjson refuses lone surrogates and integers beyond 64 bits, which a tool's JSON may hold; json does not."""
+    """Compact JSON. orjson refuses lone surrogates and integers beyond 64 bits, which a tool's JSON may hold; json
+    does not."""
     try:
         return orjson.dumps(value).decode()
     except TypeError:

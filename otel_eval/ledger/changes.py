@@ -40,8 +40,8 @@ def classify(
 ) -> tuple[tuple[Stored, ...], list[int]]:
     """What becomes of each record, given those stored before; and the indexes of those that are to be inserted.
 
-    ``canonical`` has each record's Interaction id after aliases, ``forgotten`` those of them that are not there. Only live records are compared with one another: a
-    re-run is always new, and never makes a live one stale.
+    ``canonical`` has each record's Interaction id after aliases, ``forgotten`` those of them that are not there. Only
+    live records are compared with one another: a re-run is always new, and never makes a live one stale.
     """
     known = {one.id for one in seen}
     newest: dict[Key, Seen] = {}

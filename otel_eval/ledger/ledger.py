@@ -49,8 +49,9 @@ class Ledger:
         """Open the ledger at an SQLAlchemy URL, ``sqlite:///otel-eval-data/ledger.db`` for one.
 
         An SQLite file is made where there is none (mode 0600, in a directory made 0700), an older format is migrated.
-        ``create=False`` is for reading and deleting: it raises LedgerNotFound instead of making one. ``outbox=False``: nothing will be exported, so
-        records are not queued for it. Raises LedgerFormatError where a newer otel-eval wrote it.
+        ``create=False`` is for reading and deleting: it raises LedgerNotFound instead of making one. ``outbox=False``:
+        nothing will be exported, so records are not queued for it. Raises LedgerFormatError where a newer otel-eval
+        wrote it.
         """
         return cls(Database.open(url, create=create), outbox=outbox)
 

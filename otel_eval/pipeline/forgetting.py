@@ -1,8 +1,8 @@
 """Deleting what was said, wherever it is kept: ledger, outbox and waiting evaluations; journal and quarantine; memory.
 
 The same for a stopped server (the ``delete`` command opens ledger and journal itself) and a running one (which is asked
-through :mod:`otel_eval.server.control`, and whose pipeline forgets as well). Done twice it is harmless, so it is simply repeated
-where it was interrupted.
+through :mod:`otel_eval.server.control`, and whose pipeline forgets as well). Done twice it is harmless, so it is simply
+repeated where it was interrupted.
 """
 
 from __future__ import annotations

@@ -61,7 +61,9 @@ class Pipeline:
         keep: Collection[str] = (),
         caution: Caution | None = None,
     ) -> None:
-        """``told_of``: the Interactions of traces that are stored, with their digests. ``keep``: attributes of agents' spans that Interactions are to have as they stand. ``forwarding``: entries are not released before :meth:`forwarded` was told of them. ``caution`` knows what took its process with it."""
+        """``told_of``: the Interactions of traces that are stored, with their digests. ``keep``: attributes of
+        agents' spans that Interactions are to have as they stand. ``forwarding``: entries are not released before
+        :meth:`forwarded` was told of them. ``caution`` knows what took its process with it."""
         self._journal = journal
         self._accept = accept
         self._clock = clock

@@ -50,7 +50,8 @@ def sift_traces(body: bytes, encoding: Encoding, sieve: Sieve) -> Sequence[Span 
 
 
 def decode_logs(body: bytes, encoding: Encoding = "protobuf", odd: Counter[str] | None = None) -> list[LogRecord]:
-    """The log records of an ``ExportLogsServiceRequest``, in its order. A record without ids is taken. Raises MalformedRequest."""
+    """The log records of an ``ExportLogsServiceRequest``, in its order. A record without ids is taken. Raises
+    MalformedRequest."""
     odd = Counter() if odd is None else odd
     if encoding == "json":
         return list(in_order(decode_json.logs_of(decode_json.load(body), odd)))

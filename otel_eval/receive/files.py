@@ -2,8 +2,8 @@
 
 ``.pb`` is a raw OTLP request, whose signal stands in its name (``00000-traces.pb``, ``00001-logs.pb``) or else is
 recognised by its content; ``.json`` and ``.jsonl`` are OTLP/JSON, one request or a request a line, as the collector's file
-exporter writes them under either name. A file that is named may be called anything, if JSON is what it holds. Metrics, and JSON
-that is no OTLP, are passed over.
+exporter writes them under either name. A file that is named may be called anything, if JSON is what it holds. Metrics,
+and JSON that is no OTLP, are passed over.
 """
 
 from __future__ import annotations

@@ -32,7 +32,8 @@ from otel_eval.receive.refusal import Code, Refused, retryable
 
 TRANSPORT = "grpc"
 RECEIVE_S = 10.0
-"""How long a sender may take over one request, for which room is kept all that time: as long as SDKs allow for a whole export."""
+"""How long a sender may take over one request, for which room is kept all that time: as long as SDKs allow for a
+whole export."""
 Context: TypeAlias = grpc.aio.ServicerContext[bytes, bytes]
 Export: TypeAlias = Callable[[object, Context], Awaitable[bytes]]
 

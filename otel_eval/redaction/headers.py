@@ -47,7 +47,8 @@ def credentials(text: str, start: int, *, quoted: bool, named: bool = True) -> t
 def is_credentials(value: str, *, quoted: bool, named: bool = True) -> bool:
     """Whether it is what such a header says.
 
-    ``quoted``: it stands there as a value, so that no sentence can go on. Not ``named``: under ``auth``, which may be much else.
+    ``quoted``: it stands there as a value, so that no sentence can go on. Not ``named``: under ``auth``, which may be
+    much else.
     """
     scheme = _SCHEME.match(value)
     rest = value[scheme.end() :] if scheme else value

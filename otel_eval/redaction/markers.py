@@ -1,8 +1,8 @@
 """What stands where something was redacted, here or before it reached us: one form written, many read.
 
 Ours is *typed*: ``[REDACTED:payment_card]`` says what kind of thing was there, so that a check for leaks still sees a leak
-after a collector or an SDK has masked it. Others' are read as they are written by default: a digest in place of a value, which
-some write too, cannot be told from one that was there.
+after a collector or an SDK has masked it. Others' are read as they are written by default: a digest in place of a
+value, which some write too, cannot be told from one that was there.
 """
 
 from __future__ import annotations

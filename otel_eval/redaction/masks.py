@@ -1,8 +1,9 @@
 """Masks: asterisks (or bullets) in place of what was there, told from those that are typography.
 
-The Collector's redaction processor writes ``****`` whatever it hides, Dash0 ``*****``, and Sentry, Azure and Amazon Comprehend
-one for each character; with the transform processor everybody writes their own, ``***`` as often as not. The same characters
-emphasise, rule lines off, rate hotels, open comments and stand in swear words, so where a run stands decides.
+The Collector's redaction processor writes ``****`` whatever it hides, Dash0 ``*****``, and Sentry, Azure and Amazon
+Comprehend one for each character; with the transform processor everybody writes their own, ``***`` as often as not. The
+same characters emphasise, rule lines off, rate hotels, open comments and stand in swear words, so where a run stands
+decides.
 
 A mask that keeps a card's last four digits (``**** 1111``) is how agents and shops show one to its owner, and hides nothing
 from them; only one as long as the card (``****-****-****-1111``) may be what is left of one.

@@ -1,7 +1,7 @@
 """Where the value stands that a name in a text is given, and how plainly the place says that it is one.
 
-``=``, a pair of a name and a value and an element of XML say so. After a colon a sentence may go on; after ``is``, an arrow, a bar, an
-option of a command or in a list anything may.
+``=``, a pair of a name and a value and an element of XML say so. After a colon a sentence may go on; after ``is``, an
+arrow, a bar, an option of a command or in a list anything may.
 """
 
 from __future__ import annotations

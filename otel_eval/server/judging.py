@@ -7,7 +7,8 @@
        +-> relay -> forwarder (where forwarding is configured)
 
 Each stage is closed before those that it hands on to: the API, relay, pipeline, dispatcher, judges, outbox, ledger, journal.
-So what is under way ends where it can be kept. What hangs has its time side by side: an export, while evaluations have theirs.
+So what is under way ends where it can be kept. What hangs has its time side by side: an export, while evaluations have
+theirs.
 """
 
 from __future__ import annotations
@@ -105,8 +106,9 @@ async def judging(
 ) -> AsyncIterator[Judging[C]]:
     """Run everything behind the journal for the block, and close it in good order.
 
-    ``directory`` is ours already, and stock was taken of how the last process that judged there ended. ``api_endpoint``: where
-    an earlier life's API listened. Raises ConfigError, ServerError, JournalError or LedgerError where it cannot start.
+    ``directory`` is ours already, and stock was taken of how the last process that judged there ended.
+    ``api_endpoint``: where an earlier life's API listened. Raises ConfigError, ServerError, JournalError or LedgerError
+    where it cannot start.
     """
     config = plan.config
     guard = await asyncio.to_thread(_guard, config, directory)

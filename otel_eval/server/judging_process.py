@@ -104,7 +104,8 @@ async def _say_alive(lifeline: Lifeline) -> None:
 
 
 def _collect_rarely() -> None:
-    """The modules are there for good, and so are most spans for some seconds: looking for cycles in them took a tenth of the time."""
+    """The modules are there for good, and so are most spans for some seconds: looking for cycles in them took a
+    tenth of the time."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)

@@ -21,7 +21,8 @@ LOSS = "what was in there is lost: put a backup in its place, or start from noth
 """In the message where data went with the file, and nowhere else: it comes from another process as text alone."""
 
 LOG, INDEX = "-wal", "-shm"
-"""What SQLite keeps beside a file while it is open: what was committed and is not in the file yet, and where it is in there."""
+"""What SQLite keeps beside a file while it is open: what was committed and is not in the file yet, and where it is
+in there."""
 
 Identity: TypeAlias = "tuple[int, int]"
 """Device and inode: what a file is, whatever its name."""

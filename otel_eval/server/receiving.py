@@ -1,4 +1,5 @@
-"""The running server in two processes, as ``serve`` starts it: this one takes telemetry in, the judging process does the rest.
+"""The running server in two processes, as ``serve`` starts it: this one takes telemetry in, the judging process does
+the rest.
 
 ::
 
@@ -52,9 +53,10 @@ async def receiving(
     """Start both processes, yield once requests are taken, and stop cleanly: what was accepted is kept.
 
     ``setup``, a function of a module, is called in the judging process before all else. ``stopping`` is asked when that
-    process gets SIGTERM or SIGINT; ending the block then is the caller's to do, who takes the signals of this process. Impatience
-    kills the judging process, which loses nothing; where it is asked before the server is ready that ends the start, with
-    StoppedEarly. If a stage dies, or the judging process does so again and again, the block is cancelled and StageDied raised.
+    process gets SIGTERM or SIGINT; ending the block then is the caller's to do, who takes the signals of this process.
+    Impatience kills the judging process, which loses nothing; where it is asked before the server is ready that ends
+    the start, with StoppedEarly. If a stage dies, or the judging process does so again and again, the block is
+    cancelled and StageDied raised.
     Raises ServerError, JournalError or ReceiverError where it cannot start.
     """
     clock = clock or SystemClock()

@@ -52,7 +52,8 @@ def stops_within(config: Config) -> float:
 
 
 class JudgingProcess:
-    """One for a server. Used in order: :meth:`begin`, :meth:`prepared`, :meth:`start`, :meth:`run` as a stage, :meth:`stop`, :meth:`close`."""
+    """One for a server. Used in order: :meth:`begin`, :meth:`prepared`, :meth:`start`, :meth:`run` as a stage,
+    :meth:`stop`, :meth:`close`."""
 
     def __init__(self, begin: Begin, *, tally: Tally, clock: Clock, asked_to_stop: Callable[[], None]) -> None:
         self._begin = begin

@@ -144,7 +144,8 @@ class Sink(Startable):
         return points[-1] if points else None
 
     def counted(self, metric: str, **labels: str) -> float:
-        """The value of that point; 0 where none has come: counters are exported before they count, as far as they are known."""
+        """The value of that point; 0 where none has come: counters are exported before they count, as far as they
+        are known."""
         point = self.latest(metric, **labels)
         return 0 if point is None else point.value
 

@@ -78,7 +78,8 @@ class Team:
     def turn(
         self, manager: Span, name: str, reply: str, *others: str, tool: str | None = None, bare: bool = False
     ) -> Span:
-        """One agent's turn, called by the manager: its answer goes to the others and to the manager, whose delivery is returned."""
+        """One agent's turn, called by the manager: its answer goes to the others and to the manager, whose delivery
+        is returned."""
         called = self.delivered(self.sent(manager), name, {})
         agent = (
             called

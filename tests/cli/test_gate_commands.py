@@ -252,7 +252,8 @@ def test_what_holds_nothing_to_judge_says_so(recorded, tmp_path, name, content, 
 
 
 def test_why_nothing_was_judged_is_told(recorded, tmp_path):
-    """No evaluators at all, and none that is bound to the agent, are different mistakes; so are the reasons for leaving out."""
+    """No evaluators at all, and none that is bound to the agent, are different mistakes; so are the reasons for
+    leaving out."""
     (tmp_path / "other.yaml").write_text("evaluators: {a: {check: should_not_fail, agents: [somebody]}}")
     assert (
         "bound to the agents of the 2 Interactions"

@@ -378,7 +378,8 @@ def test_the_starter_is_valid_as_it_is_and_with_everything_switched_on() -> None
 
 
 def test_an_api_that_is_off_needs_no_tokens() -> None:
-    """What nothing uses is not resolved; without a token one may call on loopback, or with a certificate, where that is said."""
+    """What nothing uses is not resolved; without a token one may call on loopback, or with a certificate, where that
+    is said."""
     assert not parse("api: {auth: {tokens: {a: {token: '${env:NOT_SET}', scopes: read}}}}", {}).api.enabled
     parse("api: {enabled: true, endpoint: 'localhost:1', auth: {without_token: [read, evaluate]}}", {})
     tls = "tls: {cert_file: c, key_file: k, client_ca_file: ca}"

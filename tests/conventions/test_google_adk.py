@@ -114,7 +114,8 @@ def test_the_span_around_parallel_tools_is_no_call() -> None:
 
 
 def test_what_stands_for_hidden_content_is_a_gap() -> None:
-    """``{}`` on a model's span, and for a tool's arguments and response, says that capture is off: by what it is turned on."""
+    """``{}`` on a model's span, and for a tool's arguments and response, says that capture is off: by what it is
+    turned on."""
     agent = adk("agent_run [support]")
     call = adk("call_llm", agent, llm_request="{}", llm_response="{}")
     tool = adk("execute_tool get_order", agent, tool_call_args="{}", tool_response="{}", llm_request="{}")

@@ -160,7 +160,8 @@ def test_an_agents_name(key: str) -> None:
 
 
 def test_the_instructions_of_an_agent_stand_in_its_flattened_messages() -> None:
-    """Google ADK 2 under its instrumentation: Gemini's request has them beside its contents, which hold the user's message alone."""
+    """Google ADK 2 under its instrumentation: Gemini's request has them beside its contents, which hold the user's
+    message alone."""
     request = {"model": "gemini-2.0-flash", "contents": [{"parts": [{"text": "Where is it?"}], "role": "user"}]}
     own = {
         "openinference.span.kind": "LLM",
@@ -205,7 +206,8 @@ def crew(*told: str) -> list[Span]:
 
 
 def test_a_crew_was_asked_what_its_task_says() -> None:
-    """Where no model's span has the prompt around it; also where the task was not done, which its agent's span alone tells."""
+    """Where no model's span has the prompt around it; also where the task was not done, which its agent's span alone
+    tells."""
     (found,) = assemble(crew("Refund o_9."))
     assert (found.asked, found.reply, found.agent) == ("Refund o_9.", "Refund o_9. Done.", "helper 0")
     kickoff, agent = crew("Refund o_9.")

@@ -276,7 +276,8 @@ def test_nodes_below_a_request_that_another_process_made() -> None:
 
 
 def test_a_tools_span_in_a_trace_of_its_own() -> None:
-    """It says whether the call failed, where the messages leave that to guesses, and belongs to the graph around it that asked."""
+    """It says whether the call failed, where the messages leave that to guesses, and belongs to the graph around it
+    that asked."""
     said = "Error: 404 pages were seen 3 times"
     (asking, other) = assemble([graph("a", "1", result=said), graph("b", "2", second=1), js_tool("c-a", said)])
     assert [(call.name, call.result, call.error) for call in asking.tool_calls] == [("ask", said, None)]

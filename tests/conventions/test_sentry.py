@@ -30,7 +30,8 @@ def facts(operation: str, **attributes: Any) -> Facts:
 
 
 def test_an_agent_by_hand() -> None:
-    """The agent's and the tools' spans are written by the program, the model's by the integration, which keeps the last message."""
+    """The agent's and the tools' spans are written by the program, the model's by the integration, which keeps the
+    last message."""
     root = sentry("invoke_agent", agent__name="order_agent", operation__name="invoke_agent", request__model="m",
                   request__messages='[{"role":"user","content":"Where is o_9?"}]', response__text="It was sent.")  # fmt: skip
     ask = [{"id": "c1", "type": "function", "function": {"name": "get_order", "arguments": '{"id":"o_9"}'}}]

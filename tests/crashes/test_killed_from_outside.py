@@ -1,4 +1,5 @@
-"""Kills from outside at intervals convict nobody, what kills by itself is convicted: life after life, on a clock turned by hand."""
+"""Kills from outside at intervals convict nobody, what kills by itself is convicted: life after life, on a clock
+turned by hand."""
 
 from __future__ import annotations
 

@@ -78,7 +78,8 @@ async def test_the_deadly_one_ends_as_an_error_and_is_not_called(
 
 
 async def test_suspects_run_by_themselves_and_clear_themselves(pipeline: Pipeline, tmp_path: Path) -> None:
-    """Two of four were under way at two deaths: all of that evaluator run alone, when the process has lived a while, and are judged."""
+    """Two of four were under way at two deaths: all of that evaluator run alone, when the process has lived a while,
+    and are judged."""
     interactions = traffic(4)
     under_way: list[int] = []
     judge = Asking(pipeline.clock)
@@ -146,7 +147,8 @@ async def test_an_exact_evaluator_of_ours_is_called_whatever_others_of_it_did(
 
 
 async def test_a_judge_of_ours_is_no_suspect(pipeline: Pipeline, tmp_path: Path) -> None:
-    """It waits for its model, so that it is nearly always under way when somebody kills: it is not noted, and judged at once."""
+    """It waits for its model, so that it is nearly always under way when somebody kills: it is not noted, and judged
+    at once."""
     interactions = traffic(MOST_CONVICTED + 2)
     noted: list[tuple[str, ...]] = []
 

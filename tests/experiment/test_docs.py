@@ -1,4 +1,5 @@
-"""Every code block of docs/experiments.md and docs/testing.md runs: files are written, commands are run, and their output is as it stands."""
+"""Every code block of docs/experiments.md and docs/testing.md runs: files are written, commands are run, and their
+output is as it stands."""
 
 import os
 import re

@@ -31,7 +31,8 @@ _NUMBER = re.compile(r"parcel (\d+)")
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """Something that the model does. ``weight`` is how often, ``cause`` what an evaluation ends with where it was the last."""
+    """Something that the model does. ``weight`` is how often, ``cause`` what an evaluation ends with where it was
+    the last."""
 
     name: str
     weight: float
@@ -82,7 +83,8 @@ class Did:
 
 @dataclass(slots=True)
 class Script:
-    """The script of a :class:`~otel_eval.testing.scripted_model.ScriptedModel`, and what it did, by Interaction and evaluator."""
+    """The script of a :class:`~otel_eval.testing.scripted_model.ScriptedModel`, and what it did, by Interaction and
+    evaluator."""
 
     seed: int
     slowest: float = 0.3

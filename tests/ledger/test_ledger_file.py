@@ -26,7 +26,8 @@ def test_only_the_owner_may_read_it(url, tmp_path):
 
 
 def test_a_path_that_leads_through_nothing_is_not_made(tmp_path):
-    """A folder that is misspelt, or whose volume is not mounted: the message says which one is missing, nothing is left behind."""
+    """A folder that is misspelt, or whose volume is not mounted: the message says which one is missing, nothing is
+    left behind."""
     with pytest.raises(
         LedgerUnavailable, match=r"typo/deep/x\.db cannot be made: there is no directory \S+/typo\. .*ledger\.url"
     ):

@@ -189,7 +189,8 @@ def test_deleting_races_storing(ledger):
 
 
 def test_two_writers_are_followed_without_a_gap(server, ledger):
-    """Numbers are seen in their order, though two processes take them: whoever follows misses nothing, nothing comes twice."""
+    """Numbers are seen in their order, though two processes take them: whoever follows misses nothing, nothing comes
+    twice."""
     begun = ledger.place().sequence
     names = [[f"{writer}-{number}" for number in range(30)] for writer in range(2)]
 

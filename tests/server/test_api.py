@@ -85,7 +85,8 @@ async def command(*arguments: str, **environ: str) -> tuple[int, str, str]:
 
 
 async def test_rerun_from_the_command_line(tmp_path: Path) -> None:
-    """With --wait the records, and an exit status that says how it went; a token that may not is told, and secrets do not show."""
+    """With --wait the records, and an exit status that says how it went; a token that may not is told, and secrets
+    do not show."""
     config = write_config(tmp_path, api=API, server={"processes": 1})
     async with serving(config, errors=True) as server:
         interaction = await judged(server, tmp_path)

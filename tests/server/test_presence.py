@@ -90,7 +90,8 @@ async def test_a_lock_that_is_removed_loses_nothing(tmp_path: Path) -> None:
     ],
 )
 def test_what_lies_beside_a_database_goes_with_it(tmp_path: Path, gone: list[str], told: str) -> None:
-    """It is named where it went alone; the index alone loses nothing, and two that use different ones would damage the file."""
+    """It is named where it went alone; the index alone loses nothing, and two that use different ones would damage
+    the file."""
     for name in ("file", "file-wal", "file-shm", "lock"):
         (tmp_path / name).touch()
     presence = Presence([tmp_path / "file"], beside=[tmp_path / "lock"])

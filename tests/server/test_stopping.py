@@ -80,7 +80,8 @@ async def test_a_binding_to_nothing_is_said_once_at_the_start(tmp_path: Path) ->
 
 
 async def test_a_stage_that_dies_stops_serve_with_status_1(tmp_path: Path) -> None:
-    """A journal that turns out damaged while it runs: a message that says which stage and why, and no server that does nothing."""
+    """A journal that turns out damaged while it runs: a message that says which stage and why, and no server that
+    does nothing."""
     config = write_config(tmp_path)
     server = await start(config, errors=True)
     with sqlite3.connect(tmp_path / "data" / "journal.db") as connection:

@@ -1,4 +1,5 @@
-"""A file that was there when the configuration was checked and is gone when it is read: a start that says which, no traceback."""
+"""A file that was there when the configuration was checked and is gone when it is read: a start that says which, no
+traceback."""
 
 from __future__ import annotations
 

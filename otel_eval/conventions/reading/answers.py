@@ -50,7 +50,8 @@ _DETAILS = (
 
 
 def answer_messages(answer: Any) -> tuple[Message, ...]:
-    """The messages in a response of OpenAI (chat, responses), Anthropic, Gemini, Genkit or LangChain, or in a list of them."""
+    """The messages in a response of OpenAI (chat, responses), Anthropic, Gemini, Genkit or LangChain, or in a list
+    of them."""
     if isinstance(answer, list) and answer and all(is_object(item) and "output" in item for item in answer):
         return tuple(message for item in answer for message in answer_messages(item))
     if is_object(answer):

@@ -54,7 +54,8 @@ def tails_of(span: Span) -> tuple[str, ...]:
 
 
 def is_cut(value: object, tails: Iterable[str] = ()) -> bool:
-    """Whether a text ends where a limit cut, or says that it was cut; for an object or array, whether a text in it says so."""
+    """Whether a text ends where a limit cut, or says that it was cut; for an object or array, whether a text in it
+    says so."""
     if isinstance(value, str):
         return _says_cut(value) or any(map(value.endswith, tails))
     return any(map(_says_cut, _leaves(value, 0)))

@@ -19,7 +19,8 @@ _RUN_IDS = ("run-", "lc_run-")
 
 
 def message_in(said: str) -> dict[str, Any] | None:
-    """The message that the text is of, in the shape of :mod:`otel_eval.conventions.reading.messages`; None for any other text.
+    """The message that the text is of, in the shape of :mod:`otel_eval.conventions.reading.messages`; None for any
+    other text.
 
     A model's has an id of its run, or tells of it; a person's and a system's look alike, and are taken for a person's. Where
     there is but the content, the role is left to the reader.

@@ -57,7 +57,8 @@ def facts_of(observed: Observed, span: Span, content: Content) -> Facts:
 
 
 def failure_in(span: Span, kind: Kind) -> Failure | None:
-    """As :func:`failure_of` tells it; a tool's in the words of the first exception, the cause where a wrapper's follows it."""
+    """As :func:`failure_of` tells it; a tool's in the words of the first exception, the cause where a wrapper's
+    follows it."""
     failure = failure_of(span)
     return (first_exception_of(span) or failure) if failure is not None and kind is Kind.TOOL else failure
 

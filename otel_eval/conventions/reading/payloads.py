@@ -253,7 +253,8 @@ def _waits(value: Mapping[str, Any]) -> bool:
 
 
 def _is_list_of_values(value: list[Any]) -> bool:
-    """Whether it holds several texts or numbers, none of them a message: what an agent gives back that was asked for a list."""
+    """Whether it holds several texts or numbers, none of them a message: what an agent gives back that was asked for
+    a list."""
     return len(value) > 1 and not any(isinstance(item, (dict, list)) or _is_message(item) for item in value)
 
 

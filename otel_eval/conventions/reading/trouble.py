@@ -60,7 +60,8 @@ LOOP_SENTENCES = (
     re.compile(r"(?:(?:ERROR|Error): )?(?:[a-z_]\w*\.)*[A-Z]\w*(?:Error|Exception)(?:: |\().*", re.S),
     re.compile(r"Tool (?:execution )?(?:failed|error): [^\n]{1,500}"),
 )
-"""What hand-written loops pass to the model in place of a result: believed only where no tool has a span, or none that fails."""
+"""What hand-written loops pass to the model in place of a result: believed only where no tool has a span, or none
+that fails."""
 
 
 def is_programs_own(kind: str | None) -> bool:

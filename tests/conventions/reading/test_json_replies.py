@@ -17,7 +17,8 @@ VALUES = st.one_of(st.integers(0, 9), st.booleans(), st.text("abc 1", min_size=1
 
 @given(st.dictionaries(st.sampled_from(["order", "score", "items"]), VALUES, min_size=1) | st.lists(VALUES, min_size=2))
 def test_a_structured_reply_is_told_as_it_was_written(value: Any) -> None:
-    """An object, or a list of values; also where the text was written as a JSON string (Traceloop's decorators in JavaScript)."""
+    """An object, or a list of values; also where the text was written as a JSON string (Traceloop's decorators in
+    JavaScript)."""
     reply = json.dumps(value, indent=1)
     assert output_payload(reply) == Payload(text=reply)
     assert output_payload(json.dumps(reply)) == Payload(text=reply)

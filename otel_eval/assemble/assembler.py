@@ -27,6 +27,7 @@ from otel_eval.assemble.totals import with_totals
 from otel_eval.assemble.transcript import asked_at
 from otel_eval.assemble.tree import Tree
 from otel_eval.assemble.turns import turn_asked
+from otel_eval.assemble.twins import beside_runs, once, without_copies
 from otel_eval.conventions.facts import Kind, Note
 from otel_eval.conventions.reading.messages import calls_in
 from otel_eval.identity import interaction_id
@@ -57,7 +58,7 @@ def assemble_nodes(nodes: Iterable[Node], notes: Iterable[Note] = ()) -> tuple[I
         by_trace.setdefault(node.trace_id, []).append(node)
     trees = {trace_id: adopted(streamed(Tree(members))) for trace_id, members in sorted(by_trace.items())}
     runs = {trace_id: runs_of(tree, _asked_alone, _answers_alone) for trace_id, tree in trees.items()}
-    evidence = [found for trace_runs in runs.values() for found in _evidence_of_runs(trace_runs)]
+    evidence = without_copies([found for trace_runs in runs.values() for found in _evidence_of_runs(trace_runs)])
     evidence += _evidence_of_loops(trees, [run for trace_runs in runs.values() for run in trace_runs], evidence)
     evidence += _evidence_of_steps(trees, evidence)
     nest(evidence, [node for tree in trees.values() for node in tree.by_id.values()])
@@ -105,7 +106,7 @@ def _evidence(run: Run, made: dict[int, Evidence], names: Sequence[str]) -> Evid
     own_name = run.name()
     members, inside = run.members, run.inside_tool
     trees = {run.root.trace_id: run.tree}
-    calls = calls_of(members, trees)
+    calls = once(calls_of(members, trees))
     nested = [made[id(inner)] for inner in (*run.within, *run.in_a_row) if id(inner) in made]
     parts = [node.facts for node in (*run.frames, *members) if node.kind() in _PARTS and node.span_id not in inside]
     return Evidence(
@@ -138,7 +139,7 @@ def _evidence_of_loops(trees: dict[str, Tree], runs: Sequence[Run], told: Sequen
     calls = [
         call for call in calls_of(free, trees) if call.facts.response_id is None or call.facts.response_id not in known
     ]
-    calls = _adopt(calls, told)
+    calls = _adopt(beside_runs(once(calls), told), told)
     loops = loops_of(calls, trees)
     place_tools([node for node in free if node.kind() is Kind.TOOL], loops, told, trees)
     return [_evidence_of_loop(loop, trees, taken) for loop in loops]

@@ -31,6 +31,7 @@ class Node:
 
     ``left_out``: the span is ours or an evaluator's, and so is all below it, in whatever order it arrives.
     ``kept``: attributes as they stood, of those that the configuration asks for (roles go by them).
+    ``scope``: the name of the instrumentation, of a span that has facts.
     """
 
     trace_id: str
@@ -45,6 +46,7 @@ class Node:
     left_out: bool = False
     parent_is_remote: bool | None = None
     kept: tuple[tuple[str, JsonValue], ...] = ()
+    scope: str = ""
 
     @property
     def key(self) -> tuple[str, str]:
@@ -108,6 +110,7 @@ def _node(span: Span, facts: Facts | None) -> Node:
         links=links,
         left_out=left_out,
         parent_is_remote=span.parent_is_remote,
+        scope=span.scope.name if facts is not None else "",
     )
 
 

@@ -32,6 +32,8 @@ def tool_spans(
             if child.facts is not None and child.kind() is Kind.TOOL and _is_part(child.facts, facts):
                 facts = fill(facts, child.facts)
         found.append(ToolSpan(node=node, facts=facts))
+    elsewhere = list(elsewhere)
+    found = _by_others(found, elsewhere)
     return _once(found, elsewhere) if found else found
 
 
@@ -39,13 +41,53 @@ def _is_part(inner: Facts, outer: Facts) -> bool:
     return (inner.call_id is not None and inner.call_id == outer.call_id) or alike(inner.tool, outer.tool)
 
 
-def _once(found: Sequence[ToolSpan], elsewhere: Iterable[ToolSpan]) -> list[ToolSpan]:
+def _by_others(found: list[ToolSpan], elsewhere: Sequence[ToolSpan]) -> list[ToolSpan]:
+    """Without the spans that another instrumentation wrote of the same call: none may name it, both beside each other.
+
+    At the same time, of the same tool, with the same arguments and result as far as they are told; one for each.
+    """
+    if len({span.node.scope for span in (*elsewhere, *found)}) < 2:  # as nearly always
+        return found
+    mine = {span.node.key for span in found}
+    whole: dict[tuple[str, str], ToolSpan] = {}
+    scopes: dict[tuple[str, str], set[str]] = {}
+    named: dict[str, list[tuple[str, str]]] = {}
+    for span in (*elsewhere, *sorted(found, key=lambda span: span.node.order)):
+        key, same = span.node.key, named.setdefault(letters(span.facts.tool or ""), [])
+        same[:] = [other for other in same if other not in mine or whole[other].node.ended_ns > span.node.started_ns]
+        twins = [
+            other
+            for other in same
+            if span.node.scope not in scopes[other] and key in mine and _twins(whole[other], span)
+        ]
+        if not twins:
+            same.append(key)
+            whole[key], scopes[key] = span, {span.node.scope}
+            continue
+        twin = min(twins, key=lambda other: abs(whole[other].node.started_ns - span.node.started_ns))
+        whole[twin] = ToolSpan(node=whole[twin].node, facts=fill(whole[twin].facts, span.facts))
+        scopes[twin].add(span.node.scope)
+    return [whole[span.node.key] for span in found if span.node.key in whole]
+
+
+def _twins(one: ToolSpan, other: ToolSpan) -> bool:
+    a, b = one.facts, other.facts
+    return (
+        alike(a.tool, b.tool)
+        and one.node.started_ns < other.node.ended_ns
+        and other.node.started_ns < one.node.ended_ns
+        and (None in (a.call_id, b.call_id) or a.call_id == b.call_id)
+        and (a.arguments is MISSING or b.arguments is MISSING or a.arguments == b.arguments)
+        and (type(a.result) is not type(b.result) or a.result == b.result)
+    )
+
+
+def _once(found: Sequence[ToolSpan], elsewhere: Sequence[ToolSpan]) -> list[ToolSpan]:
     """Without the spans that lie beside another of the same call, where the context between the two was lost.
 
     Two instrumentations write the same call id at the same time; an MCP server writes the tool's own name, within the time
     of a span whose name has the server's before it (``mcp__shop__get_order``) and which names the call.
     """
-    elsewhere = list(elsewhere)
     ids = [span.facts.call_id for span in (*found, *elsewhere)]
     if None not in ids and len(set(ids)) == len(ids):  # as nearly always
         return list(found)

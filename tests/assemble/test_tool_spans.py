@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from otel_eval.assemble.assembler import assemble
-from otel_eval.signals import Span
+from otel_eval.signals import Scope, Span
 from otel_eval.testing.spans import span
 
 AGENT = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "shop"}
@@ -41,6 +42,30 @@ def test_a_call_written_twice_is_one(outer: tuple[Any, ...], inner: tuple[Any, .
     root = span("agent", attributes=AGENT, seconds=10)
     (found,) = assemble([root, tool(outer[0], root, *outer[1:]), tool(inner[0], root, *inner[1:])])
     assert len(found.tool_calls) == calls
+
+
+@pytest.mark.parametrize(
+    ("other", "calls"),
+    [
+        ({}, 2),
+        ({"gen_ai.tool.call.arguments": None}, 2),
+        ({"gen_ai.tool.call.arguments": '{"sides": 8}'}, 4),
+        ({"gen_ai.tool.call.result": "five"}, 4),
+        ({"scope": "one"}, 4),
+        ({"later": 3}, 4),
+    ],
+    ids=["twice", "without arguments", "other arguments", "other results", "one instrumentation", "later"],
+)
+def test_calls_that_two_instrumentations_wrote_without_an_id(other: dict[str, Any], calls: int) -> None:
+    """Beside each other, and each of two equal calls at once takes one."""
+    root = span("agent", attributes=AGENT, seconds=10, scope=Scope(name="one"))
+    told = {"gen_ai.tool.call.arguments": '{"sides": 6}', "gen_ai.tool.call.result": "four"}
+    more = {**other}
+    scope, start = Scope(name=more.pop("scope", "two")), more.pop("later", 0) + 1.1
+    spans = [tool("roll", root, at, 1, **told) for at in (1, 1.2)]
+    copies = [replace(tool("roll", root, at, 1, **{**told, **more}), scope=scope) for at in (start, start + 0.2)]
+    (found,) = assemble([root, *spans, *copies])
+    assert [call.name for call in found.tool_calls] == ["roll"] * calls
 
 
 def test_one_server_span_for_each_call() -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from otel_eval.assemble.askers import framed
 from otel_eval.assemble.bare import Loop, is_answered, loops_of
 from otel_eval.assemble.calls import Call, calls_of
 from otel_eval.assemble.deliveries import delivered
@@ -56,7 +57,7 @@ def assemble_nodes(nodes: Iterable[Node], notes: Iterable[Note] = ()) -> tuple[I
     by_trace: dict[str, list[Node]] = {}
     for node in telling(delivered(unique(nodes, notes))):
         by_trace.setdefault(node.trace_id, []).append(node)
-    trees = {trace_id: adopted(streamed(Tree(members))) for trace_id, members in sorted(by_trace.items())}
+    trees = {trace_id: adopted(framed(streamed(Tree(members)))) for trace_id, members in sorted(by_trace.items())}
     runs = {trace_id: runs_of(tree, _asked_alone, _answers_alone) for trace_id, tree in trees.items()}
     evidence = without_copies([found for trace_runs in runs.values() for found in _evidence_of_runs(trace_runs)])
     evidence += _evidence_of_loops(trees, [run for trace_runs in runs.values() for run in trace_runs], evidence)

@@ -68,7 +68,7 @@ def read(span: Span) -> Facts | None:
         kind = Kind.MODEL  # the SDK drops the oldest attribute past its limit: the one that said the kind
     if kind is Kind.MODEL and span.name.startswith("invoke_agent "):
         kind = Kind.AGENT  # written over a native agent's span (Google ADK 2)
-    if kind is Kind.WORKFLOW and "instructor.response_model" in attributes:
+    if kind is Kind.WORKFLOW and _SHAPE in attributes:
         kind = Kind.MODEL  # instructor's create is called a chain
     if is_vercels(span) and "gen_ai.operation.name" in attributes:
         own = genai.kind_of(span)
@@ -196,15 +196,18 @@ def _model(span: Span, content: Content) -> Facts:
         inputs = _with_system(told, inputs) if told else inputs
     if (outputs is None or not any(message.parts for message in outputs)) and answer is not None:
         outputs = answer_messages(answer) or outputs
-    if outputs is None and "instructor.response_model" in attributes and answer is not None:
+    if outputs is None and _SHAPE in attributes and answer is not None:
         said = answer if isinstance(answer, str) else text(attributes.get("output.value"))
         outputs = read_messages([{"role": "assistant", "content": said}]) or None
     if _AS_WRITTEN[0] in attributes:
         inputs = None
     if _AS_WRITTEN[1] in attributes:
         outputs = None
+    shape = text(attributes.get(_SHAPE))  # the object is asked for as a call of a tool of that name
     return Facts(
         kind=Kind.MODEL,
+        aggregated=shape is not None,
+        pseudo_tools=() if shape is None else (shape,),
         agent=text(attributes.get("agent.name")),
         input=_own(attributes, inputs),
         output=apart(outputs, _tools(attributes)),
@@ -224,6 +227,8 @@ def _tools(attributes: Mapping[str, Any]) -> Any:
     parameters = decode_leniently(attributes.get("llm.invocation_parameters"))
     return parameters.get("tools") if is_object(parameters) else None
 
+
+_SHAPE = "instructor.response_model"
 
 _AS_WRITTEN = ("gen_ai.input.messages", "gen_ai.output.messages")
 """Where OpenInference's processors convert other instrumentations' spans: they join the results in one message to one."""

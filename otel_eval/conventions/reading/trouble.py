@@ -40,6 +40,7 @@ SENTENCES = (
         r"Error (?:executing|invoking) tool \S+?(?: with kwargs .* with error)?:\s.*", re.S
     ),  # MCP SDK, LangGraph, Vercel
     re.compile(r"Error executing tool: .*", re.S),  # CrewAI
+    re.compile(r"Error executing tool \S+"),  # MCP SDK 2, which tells a client nothing of what was raised
     re.compile(r"I encountered an error while trying to use the tool\. This was the error: .*", re.S),  # CrewAI 0.x
     re.compile(r"Error: [A-Z]\w*(?:Error|Exception) - .*", re.S),  # Strands
     re.compile(r"Failed to invoke Tool `[^`\n]+` with parameters .*\. Error: .*", re.S),  # Haystack
@@ -211,10 +212,12 @@ def error_in_result(result: Any, *, loop: bool = False) -> str | None:
     """
     value = decode_leniently(result)
     if is_object(value):
+        if value.get("type") == "text" and _is_block(value):  # OpenAI Agents, of a server of MCP
+            return error_in_result(value["text"], loop=loop)
         return _error_in_object(value) or (_denial(value) if loop else None)
     if isinstance(value, list) and len(value) == 1 and is_object(value[0]):
         block = value[0]
-        if isinstance(block.get("text"), str) and block.keys() <= _BLOCK and block.get("type") in (None, "text"):
+        if _is_block(block):
             return error_in_result(block["text"], loop=loop)  # what the tool gave, as a model is shown it
         return _error_in_object(block)
     if isinstance(value, str):
@@ -223,6 +226,10 @@ def error_in_result(result: Any, *, loop: bool = False) -> str | None:
 
 
 _BLOCK = frozenset({"type", "text", "annotations"})
+
+
+def _is_block(value: Mapping[str, Any]) -> bool:
+    return isinstance(value.get("text"), str) and value.keys() <= _BLOCK and value.get("type") in (None, "text")
 
 
 def is_error_sentence(value: str, *, loop: bool = False) -> bool:

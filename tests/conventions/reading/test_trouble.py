@@ -71,3 +71,13 @@ def test_haystacks_words_for_a_tool_that_raised() -> None:
     assert error_in_result(said) == said
     assert error_in_result(said + "\n2 more") == said + "\n2 more"
     assert error_in_result("Failed to invoke Tool, see the manual.") is None
+
+
+def test_a_server_of_mcp_may_tell_nothing_of_what_was_raised() -> None:
+    """MCP's SDK 2 names the tool alone; OpenAI Agents gives the model the one block that came."""
+    said = "Error executing tool check_stock"
+    assert error_in_result(said) == said
+    assert error_in_result(f'{{"type": "text", "text": "{said}"}}') == said
+    assert error_in_result({"type": "text", "text": f"{said}: down"}) == f"{said}: down"
+    assert error_in_result({"type": "text", "text": "18 degrees"}) is None
+    assert error_in_result("Error executing tool calls is described in chapter 3.") is None

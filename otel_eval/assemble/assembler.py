@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from otel_eval.assemble.agents_twice import written_once
 from otel_eval.assemble.askers import framed
 from otel_eval.assemble.bare import Loop, is_answered, loops_of
 from otel_eval.assemble.calls import Call, calls_of
@@ -23,7 +24,7 @@ from otel_eval.assemble.placing import place_tools
 from otel_eval.assemble.replies import answers
 from otel_eval.assemble.runs import Run, runs_of
 from otel_eval.assemble.streams import streamed
-from otel_eval.assemble.tool_spans import tool_spans
+from otel_eval.assemble.tool_spans import ToolSpan, tool_spans
 from otel_eval.assemble.totals import with_totals
 from otel_eval.assemble.transcript import asked_at
 from otel_eval.assemble.tree import Tree
@@ -57,7 +58,10 @@ def assemble_nodes(nodes: Iterable[Node], notes: Iterable[Note] = ()) -> tuple[I
     by_trace: dict[str, list[Node]] = {}
     for node in telling(delivered(unique(nodes, notes))):
         by_trace.setdefault(node.trace_id, []).append(node)
-    trees = {trace_id: adopted(framed(streamed(Tree(members)))) for trace_id, members in sorted(by_trace.items())}
+    trees = {
+        trace_id: written_once(adopted(framed(streamed(Tree(members)))))
+        for trace_id, members in sorted(by_trace.items())
+    }
     runs = {trace_id: runs_of(tree, _asked_alone, _answers_alone) for trace_id, tree in trees.items()}
     evidence = without_copies([found for trace_runs in runs.values() for found in _evidence_of_runs(trace_runs)])
     evidence += _evidence_of_loops(trees, [run for trace_runs in runs.values() for run in trace_runs], evidence)
@@ -109,6 +113,7 @@ def _evidence(run: Run, made: dict[int, Evidence], names: Sequence[str]) -> Evid
     trees = {run.root.trace_id: run.tree}
     calls = once(calls_of(members, trees))
     nested = [made[id(inner)] for inner in (*run.within, *run.in_a_row) if id(inner) in made]
+    in_tools = [made[id(inner)] for inner in run.in_tools if id(inner) in made]
     parts = [node.facts for node in (*run.frames, *members) if node.kind() in _PARTS and node.span_id not in inside]
     return Evidence(
         trace_id=run.root.trace_id,
@@ -117,7 +122,7 @@ def _evidence(run: Run, made: dict[int, Evidence], names: Sequence[str]) -> Evid
         steps=[node for node in members if node.kind() in (Kind.STEP, Kind.WORKFLOW) and node.span_id not in inside],
         calls=[call for call in calls if call.node.span_id not in inside],
         inner_calls=[call for call in calls if call.node.span_id in inside],
-        tools=tool_spans(members, run.tree, inside, (span for inner in nested for span in inner.tools)),
+        tools=tool_spans(members, run.tree, inside, _tools_of(nested), _tools_of(in_tools)),
         nodes=members,
         agent=own_name,
         is_handoff=handoff_test(
@@ -129,6 +134,10 @@ def _evidence(run: Run, made: dict[int, Evidence], names: Sequence[str]) -> Evid
         around=() if run.parent is not None else [above.facts for above in run.tree.ancestors(run.root) if above.facts],
         parent_id=None if run.parent is None else interaction_id(run.parent.root.trace_id, run.parent.root.span_id),
     )
+
+
+def _tools_of(runs: Iterable[Evidence]) -> Iterable[ToolSpan]:
+    return (span for run in runs for span in run.tools)
 
 
 def _evidence_of_loops(trees: dict[str, Tree], runs: Sequence[Run], told: Sequence[Evidence]) -> list[Evidence]:

@@ -25,8 +25,8 @@ class Run:
     """One invocation: its own span, the frames and agent spans merged into it, and all its spans.
 
     ``members`` are in tree order, without ``root`` and without nested runs; ``inside_tool`` are those below a tool's span.
-    ``in_a_row`` are the later agents of the same frame, ``within`` the agents nested in it outside its tools; ``parent`` is
-    the run that it is nested in.
+    ``in_a_row`` are the later agents of the same frame, ``within`` the agents nested in it outside its tools,
+    ``in_tools`` those in its tools; ``parent`` is the run that it is nested in.
     """
 
     tree: Tree
@@ -37,6 +37,7 @@ class Run:
     parent: Run | None = None
     in_a_row: list[Run] = field(default_factory=list)
     within: list[Run] = field(default_factory=list)
+    in_tools: list[Run] = field(default_factory=list)
 
     @property
     def frames(self) -> list[Node]:
@@ -152,7 +153,7 @@ class _Finder:
             merged = node is first or (node.span_id in later)
             if not merged and self._starts(node, run, in_tool):
                 inner = self._nested(node, run)
-                run.within.extend(() if in_tool else inner)
+                (run.in_tools if in_tool else run.within).extend(inner)
                 continue
             if not foreign:
                 self._take(run, node, in_tool)

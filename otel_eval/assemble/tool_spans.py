@@ -20,9 +20,14 @@ class ToolSpan:
 
 
 def tool_spans(
-    nodes: Iterable[Node], tree: Tree, inside_tool: set[str], elsewhere: Iterable[ToolSpan] = ()
+    nodes: Iterable[Node],
+    tree: Tree,
+    inside_tool: set[str],
+    elsewhere: Iterable[ToolSpan] = (),
+    in_tools: Iterable[ToolSpan] = (),
 ) -> list[ToolSpan]:
-    """The calls that spans tell of: none that a tool made itself, each once. ``elsewhere``: those of agents within."""
+    """The calls that spans tell of: none that a tool made itself, each once. ``elsewhere``: those of agents within,
+    ``in_tools`` of those within its tools."""
     found: list[ToolSpan] = []
     for node in nodes:
         if node.kind() is not Kind.TOOL or node.span_id in inside_tool or node.facts is None:
@@ -33,7 +38,7 @@ def tool_spans(
                 facts = fill(facts, child.facts)
         found.append(ToolSpan(node=node, facts=facts))
     elsewhere = list(elsewhere)
-    found = _by_others(found, elsewhere)
+    found = _by_others(found, [*elsewhere, *in_tools])
     return _once(found, elsewhere) if found else found
 
 

@@ -203,11 +203,9 @@ def _model(span: Span, content: Content) -> Facts:
         inputs = None
     if _AS_WRITTEN[1] in attributes:
         outputs = None
-    shape = text(attributes.get(_SHAPE))  # the object is asked for as a call of a tool of that name
     return Facts(
         kind=Kind.MODEL,
-        aggregated=shape is not None,
-        pseudo_tools=() if shape is None else (shape,),
+        aggregated=_SHAPE in attributes,
         agent=text(attributes.get("agent.name")),
         input=_own(attributes, inputs),
         output=apart(outputs, _tools(attributes)),

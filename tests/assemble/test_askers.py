@@ -12,14 +12,13 @@ from otel_eval.testing.spans import span
 OBJECT = '{"order_id": "o_9", "cents": 4999}'
 
 
-def create(parent: Span | None = None) -> Span:
+def create(shape: str = "Order") -> Span:
     """Instructor's own span."""
     return span(
         "instructor.async_create",
-        parent=parent,
         attributes={
             "openinference.span.kind": "CHAIN",
-            "instructor.response_model": "Order",
+            "instructor.response_model": shape,
             "llm.model_name": "gpt-4o-mini",
             "llm.input_messages.0.message.role": "user",
             "llm.input_messages.0.message.content": "Describe the order.",
@@ -57,6 +56,13 @@ def test_the_object_is_the_reply_and_no_tool_was_called() -> None:
     [found] = assemble([made, asking(made, OBJECT)])
     assert (found.agent, found.asked, found.reply) == (None, "Describe the order.", OBJECT)
     assert (found.tool_calls, len(found.model_calls), found.usage.input_tokens) == ((), 1, 12)
+
+
+def test_the_tool_need_not_have_the_name_that_instructor_tells() -> None:
+    """A list's is ``IterableOrder``."""
+    made = create("list")
+    [found] = assemble([made, asking(made, OBJECT)])
+    assert (found.reply, found.tool_calls) == (OBJECT, ())
 
 
 def test_an_object_that_did_not_validate_is_asked_for_again() -> None:

@@ -189,6 +189,23 @@ def alike(a: str | None, b: str | None) -> bool:
     return a is not None and b is not None and (a == b or letters(a) == letters(b))
 
 
+def of_one_id(a: str, b: str) -> bool:
+    """Whether two names may be of the one call whose id both have: alike, or one of them is cut.
+
+    Ids that are numbers in a turn come again with other calls: a short name that another begins with is another tool's.
+    """
+    return alike(a, b) or _is_cut(a, b) or _is_cut(b, a)
+
+
+def _is_cut(name: str, whole: str) -> bool:
+    kept = name.rstrip(".…")
+    return whole.startswith(kept) and (len(kept) >= _SHORTEST_CUT or 0 < len(kept) < len(name))
+
+
+_SHORTEST_CUT = 16
+"""Characters that are left of a cut name, where nothing else says that it is cut."""
+
+
 def letters(name: str) -> str:
     """A name without case and punctuation: a tool's title and its name in the model's request differ in those."""
     return "".join(filter(str.isalnum, name)).lower()

@@ -14,7 +14,7 @@ from typing import TypeVar
 import orjson
 
 from otel_eval.assemble.handoffs import handed_over
-from otel_eval.assemble.tool_spans import ToolSpan, alike
+from otel_eval.assemble.tool_spans import ToolSpan, alike, of_one_id
 from otel_eval.conventions.facts import MISSING, Facts, Kind, Missing
 from otel_eval.conventions.reading.cutting import LIMIT_SETTING, is_cut
 from otel_eval.conventions.reading.messages import results_in
@@ -76,7 +76,7 @@ def merge(known: list[Asked], more: Sequence[Asked]) -> None:
     """Adds what another list of messages tells, each call once, also where the ids of the two lists differ."""
     by_id = {call.call_id: call for call in known if call.call_id is not None}
     same = [(call, by_id.get(call.call_id) if call.call_id is not None else None) for call in more]
-    same = [(call, match) for call, match in same if match is not None and alike(call.name, match.name)]
+    same = [(call, match) for call, match in same if match is not None and of_one_id(call.name, match.name)]
     taken, placed = {id(match) for _, match in same}, {id(call) for call, _ in same}
     rest = [call for call in more if id(call) not in placed]
     free = [call for call in known if id(call) not in taken]
@@ -229,7 +229,8 @@ def _join(spans: Sequence[ToolSpan], asked: Sequence[Asked]) -> list[tuple[ToolS
     taken: set[int] = set()
     for index, span in enumerate(spans):
         same = by_id.get(span.facts.call_id, ()) if span.facts.call_id is not None else ()
-        found = next((each for each in same if id(each) not in taken and _compatible(span, each)), None)
+        fits = [each for each in same if id(each) not in taken and _compatible(span, each)]
+        found = next((each for each in fits if alike(span.facts.tool, each.name)), fits[0] if fits else None)
         if found is not None:
             named[index] = found
             taken.add(id(found))
@@ -266,7 +267,7 @@ def _is_same(a: JsonValue | Missing, b: JsonValue | Missing) -> bool:
 
 
 def _compatible(span: ToolSpan, request: Asked) -> bool:
-    return span.facts.tool is None or alike(span.facts.tool, request.name)
+    return span.facts.tool is None or of_one_id(span.facts.tool, request.name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

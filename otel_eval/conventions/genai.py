@@ -127,6 +127,7 @@ TOOL_CLASSES = frozenset({"DynamicStructuredTool", "DynamicTool", "StructuredToo
 _ANSWERS = "This StructuredOutputTool should only be invoked as the last"
 """How Strands describes the tool with which the model hands over an object that was asked for."""
 _AGENT_SPAN = "invoke_agent "
+_UNNAMED_TOOLS = frozenset({"execute_tool", "tools/call", ""})
 _WHOLE = ("gen_ai.input.messages", "gen_ai.prompt")
 _UNTOLD = frozenset({"completed"})
 """The status of OpenAI's Responses API: it is the same whether the model answered or asked for tools."""
@@ -189,6 +190,8 @@ def kind_of(span: Span) -> Kind | None:
         if kind is not None:
             return kind
         return Kind.TOOL if text(attributes.get("gen_ai.tool.name")) else Kind.STEP
+    if f"{span.name} ".startswith(_AGENT_SPAN) and text(attributes.get("gen_ai.agent.name")):
+        return Kind.AGENT  # an operation that is not told, or empty
     if attributes.get("mcp.method.name") is not None:
         return Kind.TOOL if attributes["mcp.method.name"] == "tools/call" else Kind.OTHER
     if text(attributes.get("gen_ai.tool.name")) or text(attributes.get("gen_ai.tool.call.id")):
@@ -294,7 +297,7 @@ def _tool(span: Span, content: Content) -> dict[str, Any]:
     name = text(attributes.get("gen_ai.tool.name")) or span.name.removeprefix("execute_tool ").removeprefix(
         "tools/call "
     )
-    if name in TOOL_CLASSES:
+    if name in TOOL_CLASSES or name in _UNNAMED_TOOLS:
         name = ""
     call_id = first_text(attributes, ("gen_ai.tool.call.id", "gen_ai.tool.call_id"))
     result = content.result("result", "gen_ai.tool.call.result")

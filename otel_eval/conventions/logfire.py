@@ -71,7 +71,7 @@ def _failure(span: Span, content: Content) -> Failure | None:
 def _function(span: Span, content: Content) -> Facts:
     failure = _failure(span, content)
     result = content.result("result", "output")
-    result = MISSING if result is None or result == "null" else result  # what is not to be told reads null
+    result = MISSING if result is None else result
     arguments = content.json("arguments", "input")
     error = None if failure is None else tool_error_of(span) or str(failure)
     if error is None and result is not MISSING:

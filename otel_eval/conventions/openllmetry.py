@@ -33,6 +33,7 @@ from otel_eval.conventions.reading.values import (
     decode_leniently,
     first_text,
     is_object,
+    says_nothing,
     text,
 )
 from otel_eval.interaction import GapKind, JsonValue
@@ -184,7 +185,7 @@ def _given(content: Content, *, structured: bool) -> Payload:
 def _value(content: Content, field: str, key: str) -> Any:
     """The attribute decoded; a text that is no JSON as it stands; MISSING where it is hidden, cut or not there."""
     raw = content.attributes.get(key)
-    if raw is None or content.hidden(field, raw):
+    if raw is None or says_nothing(raw) or content.hidden(field, raw):
         return MISSING
     if isinstance(raw, str) and raw.lstrip()[:1] not in ("{", "[", '"'):
         return raw

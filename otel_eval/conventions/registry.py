@@ -95,12 +95,12 @@ from otel_eval.conventions import (
     voltagent,
     weave,
 )
-from otel_eval.conventions.facts import Convention, Facts, Kind, Mark, Note, fill
+from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind, Mark, Note, fill
 from otel_eval.conventions.llama_react import as_react
 from otel_eval.conventions.offering import Offering
 from otel_eval.conventions.reading.cutting import tails_of
 from otel_eval.conventions.reading.sessions import real_id, session_of, user_of
-from otel_eval.conventions.reading.values import is_placeholder
+from otel_eval.conventions.reading.values import is_nothing, is_placeholder, says_nothing
 from otel_eval.frozen import changed, completed
 from otel_eval.identity import digest
 from otel_eval.interaction import GapKind
@@ -214,7 +214,7 @@ class Registry:
             if facts is None:
                 continue
             names.append(convention.name)
-            told.append(facts)
+            told.append(_said(facts))
         if not told or told[0].kind is Kind.OTHER:
             return None
         whole = as_react(reduce(fill, told) if len(told) > 1 else changed(told[0]))
@@ -244,6 +244,23 @@ class Registry:
                     trace_id=record.trace_id, span_id=record.span_id, order=order, among=record.among, facts=facts
                 )
         return None
+
+
+def _said(facts: Facts) -> Facts:
+    """Without what is there and says nothing: a blank name, and what languages write in place of a value.
+
+    Texts in messages are left alone, and a model's own answer: those may say ``None``.
+    """
+    nothing: dict[str, Any] = {}
+    if facts.agent is not None and facts.agent.isspace():
+        nothing["agent"] = None
+    if says_nothing(facts.system):
+        nothing["system"] = None
+    if is_nothing(facts.result):
+        nothing["result"] = MISSING
+    if facts.kind is not Kind.MODEL:
+        nothing |= {name: None for name in ("asked", "reply") if is_nothing(getattr(facts, name))}
+    return changed(facts, **nothing) if nothing else facts
 
 
 _NAMED = {"asked": "input", "prompt": "input", "reply": "output", "system": "system"}

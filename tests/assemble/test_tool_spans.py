@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import Any
 
@@ -86,3 +87,22 @@ def test_a_server_span_of_an_agent_within() -> None:
     )
     assert outer_found.tool_calls == ()
     assert [call.name for call in inner_found.tool_calls] == ["mcp__shop__find"]
+
+
+@pytest.mark.parametrize(
+    ("written", "name", "calls"),
+    [
+        ("get_the_status_of_an_ord", "get_the_status_of_an_order", 1),
+        ("get_the_status_of_an_order", "get_the_status_of_an_ord", 1),
+        ("get_ord...", "get_order", 1),
+        ("search", "search_web", 2),
+    ],
+    ids=["span", "request", "dots", "another tool"],
+)
+def test_a_cut_name_is_of_the_call_whose_id_it_has(written: str, name: str, calls: int) -> None:
+    """A short one may be another tool's: ids that are numbers in a turn come again."""
+    root = span("agent", attributes=AGENT, seconds=10)
+    asks = [{"role": "assistant", "parts": [{"type": "tool_call", "id": "c1", "name": name, "arguments": {"id": 7}}]}]
+    chat = {"gen_ai.operation.name": "chat", "gen_ai.output.messages": json.dumps(asks)}
+    (found,) = assemble([root, span("chat", parent=root, attributes=chat), tool(written, root, 2, 1, "c1")])
+    assert len(found.tool_calls) == calls

@@ -21,6 +21,7 @@ from otel_eval.conventions.reading.values import (
     is_placeholder,
     looks_cut,
     plain,
+    says_nothing,
     text,
     unflatten,
 )
@@ -108,7 +109,7 @@ class Content:
         told: tuple[Message, ...] | None = None
         for key in keys:
             raw = self.attributes.get(key)
-            if raw is None:
+            if raw is None or says_nothing(raw):
                 continue
             if self.hidden(field, raw):
                 return None
@@ -141,7 +142,7 @@ class Content:
         """System instructions: a text, or the texts of parts or messages."""
         for key in keys:
             raw = self.attributes.get(key)
-            if raw is None or self.hidden("system", raw):
+            if raw is None or says_nothing(raw) or self.hidden("system", raw):
                 continue
             if isinstance(raw, str) and raw.lstrip()[:1] not in ("[", "{"):
                 return text(raw)
@@ -171,7 +172,7 @@ class Content:
         """The first of the attributes that is there, as it stands; MISSING where none is, or it is hidden."""
         for key in keys:
             raw = self.attributes.get(key)
-            if raw is not None:
+            if raw is not None and not (isinstance(raw, bytes) and decode_leniently(raw) is None):
                 return MISSING if self.hidden(field, raw) else raw
         return MISSING
 

@@ -15,7 +15,7 @@ from otel_eval.conventions.reading.messages import read_messages
 from otel_eval.conventions.reading.payloads import Payload, input_of, output_of, tool_arguments, tool_outcome
 from otel_eval.conventions.reading.run_together import apart
 from otel_eval.conventions.reading.trouble import failure_of, first_exception_of, is_control_flow
-from otel_eval.conventions.reading.values import containers, is_object, plain, text
+from otel_eval.conventions.reading.values import containers, is_object, plain, says_nothing, text
 from otel_eval.frozen import frozen
 from otel_eval.interaction import Failure, JsonValue, Message, TextPart, Usage
 from otel_eval.signals import Span
@@ -66,7 +66,7 @@ def failure_in(span: Span, kind: Kind) -> Failure | None:
 def _agent(observed: Observed, span: Span, content: Content) -> Facts:
     taken = Payload() if _absent(observed.taken) else input_of(observed.taken)
     given = Payload()
-    if not _absent(observed.given):
+    if not _absent(observed.given) and not says_nothing(observed.given_raw):
         given = output_of(observed.given, structured=observed.kind is Kind.AGENT, raw=observed.given_raw)
     return Facts(
         kind=observed.kind,

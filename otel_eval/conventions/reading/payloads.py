@@ -22,6 +22,7 @@ from otel_eval.conventions.reading.values import (
     is_placeholder,
     looks_cut,
     plain,
+    says_nothing,
 )
 from otel_eval.interaction import JsonValue, Message
 
@@ -94,7 +95,7 @@ def input_payload(raw: Any) -> Payload:
     if isinstance(value, str):
         return (
             Payload()
-            if is_placeholder(value) or is_object_repr(value) or looks_cut(value)
+            if is_placeholder(value) or is_object_repr(value) or looks_cut(value) or says_nothing(value)
             else Payload(text=value or None)
         )
     return _input_of(value, 0)
@@ -167,6 +168,8 @@ def _call_of(value: Mapping[str, Any], depth: int) -> Payload:
 
 def _argument(item: str) -> Payload:
     """What an argument says: as JSON in which something is asked, else the text as it stands."""
+    if says_nothing(item):
+        return Payload(text=item)  # None is no text among arguments
     found = input_payload(item)
     if found == Payload() and is_object(containers(item)) and " " in item.strip():
         return Payload(text=item)
@@ -176,6 +179,8 @@ def _argument(item: str) -> Payload:
 def output_payload(raw: Any, *, structured: bool = True) -> Payload:
     """What came out. ``structured``: an object that is no envelope is a structured reply, as JSON text."""
     value = containers(raw)
+    if says_nothing(value):
+        return Payload()
     if isinstance(value, str):
         if value[:1] == '"':  # a JSON string
             decoded = decode_leniently(value)
@@ -242,7 +247,7 @@ def _output_of(value: Any, raw: Any, structured: bool, depth: int) -> Payload:
             return found
     if (hidden := _hidden_in(value, REPLY_KEYS)) is not None:
         return Payload(text=hidden)
-    if not structured or raw is None:
+    if not structured or raw is None or not value:
         return Payload()
     return Payload(text=raw if isinstance(raw, str) else _json(value))
 

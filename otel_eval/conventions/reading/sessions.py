@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from otel_eval.conventions.reading.values import decode_leniently, first_text, is_object, text
+from otel_eval.conventions.reading.values import NOTHING, decode_leniently, first_text, is_object, text
 
 _KEYS = (
     "session_id",
@@ -67,7 +67,6 @@ _USER_RANK = {name: rank for rank, name in enumerate(USER_NAMES)}
 _METADATA = ("metadata", "langfuse.trace.metadata", "traceloop.association.properties")
 
 
-_NOTHING = frozenset({"None", "null", "undefined", "nil"})
 _SOME = re.compile(r'Some\("(.+)"\)', re.S)
 
 
@@ -76,7 +75,7 @@ def real_id(id_: str | None) -> str | None:
 
     Rust's ``{:?}`` of an id that there is, ``Some("x")``, is the id.
     """
-    if not id_ or id_ in _NOTHING:
+    if not id_ or id_ in NOTHING:
         return None
     some = _SOME.fullmatch(id_) if id_[:5] == "Some(" else None
     return id_ if some is None else some[1]

@@ -69,6 +69,24 @@ def is_object_text(value: object) -> bool:
     return isinstance(value, str) and value[:8] == "[object " and _OBJECT.fullmatch(value.strip()) is not None
 
 
+NOTHING = frozenset({"null", "None", "undefined", "nil"})
+"""What ``json.dumps(None)``, ``JSON.stringify(null)`` and ``str(None)`` make of a value that is not there."""
+
+
+def is_nothing(value: object) -> bool:
+    """Whether it is what languages write where there is no value."""
+    return isinstance(value, str) and len(value) < _LONGEST_NOTHING and value.strip() in NOTHING
+
+
+def says_nothing(value: object) -> bool:
+    """As :func:`is_nothing`, of what was asked or answered: an empty text in the quotes of JSON says nothing either."""
+    return is_nothing(value) or (isinstance(value, str) and value[:1] == '"' and value.strip() == '""')
+
+
+_LONGEST_NOTHING = 20
+"""With blanks around it. Saves a copy of every longer text."""
+
+
 def text(value: object) -> str | None:
     """The value if it is a text that says something: neither empty nor a placeholder."""
     return value if isinstance(value, str) and value and not is_placeholder(value) else None
@@ -112,10 +130,11 @@ class Undecodable(ValueError):
 def decode(value: Any, *, twice: bool = True) -> Any:
     """What a container that holds JSON says. Structured values are taken as they are; a text that is no JSON is a text.
 
-    A JSON string that holds a JSON object or array again is decoded once more. Raises Undecodable for JSON that is cut.
+    A JSON string that holds a JSON object or array again is decoded once more. Bytes that are no text say nothing: None.
+    Raises Undecodable for JSON that is cut.
     """
     if isinstance(value, (bytes, memoryview)):
-        value = bytes(value).decode("utf-8", "replace")
+        value = _text_in(bytes(value))
     if not isinstance(value, str):
         return value
     if _JSON_START.match(value) is None:
@@ -133,6 +152,18 @@ def decode(value: Any, *, twice: bool = True) -> Any:
     if twice and isinstance(decoded, str) and decoded.lstrip()[:1] in ("{", "["):
         return decode(decoded, twice=False)
     return decoded
+
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+
+
+def _text_in(value: bytes) -> str | None:
+    """The text; None where the bytes are not UTF-8, or hold control characters that no text has."""
+    try:
+        found = value.decode()
+    except UnicodeDecodeError:
+        return None
+    return None if _CONTROL.search(found) else found
 
 
 def decode_leniently(value: Any) -> Any:
@@ -240,7 +271,7 @@ def plain(value: Any, depth: int = 0) -> JsonValue:
     if isinstance(value, (list, tuple, set, frozenset)):
         return [item if type(item) in _PLAIN else plain(item, depth + 1) for item in value]
     if isinstance(value, bytes):
-        return value.decode("utf-8", "replace")
+        return _text_in(value)
     return str(value)
 
 

@@ -9,25 +9,35 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import math
 from collections import deque
 from collections.abc import Iterator
 
-from otel_eval.receive.refusal import Code, Refused, retryable
+from otel_eval.receive.refusal import Code, retryable
 
 DEFAULT_LIMIT = 256 << 20
 WAIT_S = 5.0
 """How long a request waits for room: half of what SDKs allow for a whole export."""
+SILENT_S = 2.0
+"""How long room is kept for a request of which nobody knows whether it is on its way at all."""
 _LESS_USUAL = 0.95
 """A size that does not come again is forgotten: after 100 requests it counts for less than a hundredth."""
+_SMALL = 1 / 1024
+"""Of the limit: it takes a thousand senders that say nothing to keep others out who want so little."""
 
 
 class InFlight:
-    """The bytes in flight of one process, on one event loop."""
+    """The bytes in flight of one process, on one event loop: those that are there, and those that are expected.
+
+    What is expected keeps out nobody whose bytes are there: calls that say nothing cost others no more than a wait.
+    """
 
     def __init__(self, limit: int = DEFAULT_LIMIT) -> None:
         self._limit = limit
         self._held = 0
+        self._expected = 0
         self._usual = limit / 4  # nobody knows yet, and after a pause all come at once with all that they have
+        self._last_large = -math.inf
         self._waiting: deque[tuple[asyncio.Future[None], Share]] = deque()
 
     @contextlib.contextmanager
@@ -37,42 +47,68 @@ class InFlight:
         try:
             yield share
         finally:
-            self._hold(share, 0)
+            self._become(share, 0)
 
-    def _hold(self, share: Share, size: int) -> None:
+    def _become(self, share: Share, size: int) -> None:
+        """So many bytes are there, and no more are expected."""
         self._held += size - share.size
         share.size = size
-        while self._waiting and self._has_room(self._waiting[0][1], int(self._usual)):
+        self._expect(share, 0)
+
+    def _expect(self, share: Share, size: int) -> None:
+        self._expected += size - share.expected
+        share.expected = size
+        if share.patience is not None:
+            share.patience.cancel()
+            share.patience = None
+        if size > self._limit * _SMALL:
+            share.patience = asyncio.get_running_loop().call_later(SILENT_S, self._look_at, share)
+        while self._waiting and self._has_room(usual := int(self._usual)):
             future, next_one = self._waiting.popleft()
             if not future.done():
-                self._held += int(self._usual)
-                next_one.size += int(self._usual)
                 future.set_result(None)
+                self._expect(next_one, usual)
 
-    def _has_room(self, share: Share, size: int) -> bool:
-        """Whether the share may be of that size; one that is the only one may be of any."""
-        return self._held - share.size + size <= self._limit or self._held == share.size
+    def _has_room(self, size: int) -> bool:
+        """Whether one of that size may be expected; where nothing is in flight, one of any size."""
+        there = self._held + self._expected
+        return there + size <= self._limit or not there
+
+    def _look_at(self, share: Share) -> None:
+        """Nothing has come of it. Where others' large requests come, it may be on its way; else that size is not usual."""
+        quiet = asyncio.get_running_loop().time() - self._last_large
+        if quiet < SILENT_S:
+            share.patience = asyncio.get_running_loop().call_later(SILENT_S - quiet, self._look_at, share)
+            return
+        self._usual /= 2
+        self._expect(share, 0)
 
 
 class Share:
-    """The bytes that one request holds. What raises :class:`Refused` asks the sender to come back."""
+    """The bytes of one request. What raises :class:`Refused` asks the sender to come back."""
 
     def __init__(self, all_of_them: InFlight) -> None:
         self._all = all_of_them
         self.size = 0
+        self.expected = 0
+        self.patience: asyncio.TimerHandle | None = None
 
     def add(self, size: int) -> None:
-        """Hold so many bytes more. Raises :class:`Refused` past the limit."""
-        self._become(self.size + size)
+        """Hold so many bytes more. Raises :class:`Refused` past the limit; the only one may be of any size."""
+        size += self.size
+        held = self._all._held - self.size
+        if held and held + size > self._all._limit:
+            raise retryable(Code.OVERLOADED, "too many requests at once")
+        self._all._become(self, size)
 
     async def expect(self) -> None:
-        """Return once there is room for a request of the usual size, in the order of the calls, and hold that much.
+        """Return once there is room for a request of the usual size, in the order of the calls, and keep it for this one.
 
         Raises :class:`Refused` where there is none within ``WAIT_S``.
         """
         everything, usual = self._all, int(self._all._usual)
-        if not everything._waiting and everything._has_room(self, usual):
-            everything._hold(self, usual)
+        if not everything._waiting and everything._has_room(usual):
+            everything._expect(self, usual)
             return
         turn = (asyncio.get_running_loop().create_future(), self)
         everything._waiting.append(turn)
@@ -80,21 +116,14 @@ class Share:
             async with asyncio.timeout(WAIT_S):
                 await turn[0]
         except TimeoutError:
-            raise _overloaded() from None
+            raise retryable(Code.OVERLOADED, "too many requests at once") from None
         finally:
             if turn in everything._waiting:
                 everything._waiting.remove(turn)
 
     def came(self, size: int) -> None:
         """Hold what the request is in truth, in place of what was expected. Raises :class:`Refused` past the limit."""
+        if size >= self._all._usual / 2:
+            self._all._last_large = asyncio.get_running_loop().time()
         self._all._usual = max(size, self._all._usual * _LESS_USUAL)
-        self._become(size)
-
-    def _become(self, size: int) -> None:
-        if size > self.size and not self._all._has_room(self, size):
-            raise _overloaded()
-        self._all._hold(self, size)
-
-
-def _overloaded() -> Refused:
-    return retryable(Code.OVERLOADED, "too many requests at once")
+        self.add(size)

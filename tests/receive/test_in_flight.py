@@ -19,7 +19,7 @@ def stack() -> Iterator[ExitStack]:
         yield stack
 
 
-def of_usual_size(size: int, limit: int) -> InFlight:
+async def of_usual_size(size: int, limit: int) -> InFlight:
     """Requests of that size have come lately, and nothing is in flight."""
     everything = InFlight(limit)
     for _ in range(400):
@@ -48,7 +48,7 @@ def test_what_comes_bit_by_bit_is_counted_as_it_comes(stack: ExitStack) -> None:
 
 async def test_as_many_are_let_in_as_there_is_room_for_by_the_usual_size(stack: ExitStack) -> None:
     """Five of 20 in 100; the sixth when one has ended, and the seventh after it."""
-    everything, inside = of_usual_size(20, 100), []
+    everything, inside = await of_usual_size(20, 100), list[int]()
     sharing = [ExitStack() for _ in range(7)]
 
     async def enter(n: int) -> None:
@@ -83,7 +83,7 @@ async def test_at_first_nobody_knows_and_a_quarter_of_the_limit_is_taken_for_usu
 
 async def test_larger_than_expected_is_refused_where_there_is_no_room(stack: ExitStack) -> None:
     """It is in memory by then: it is let go at once, and the next ones are expected to be as large."""
-    everything = of_usual_size(1, 100)
+    everything = await of_usual_size(1, 100)
     first, second = (stack.enter_context(everything.share()) for _ in range(2))
     await first.expect()
     first.came(60)
@@ -100,7 +100,7 @@ async def test_larger_than_expected_is_refused_where_there_is_no_room(stack: Exi
 async def test_nobody_waits_for_ever(monkeypatch: pytest.MonkeyPatch, stack: ExitStack) -> None:
     """And whoever has given up does not hold up the next, nor any room."""
     monkeypatch.setattr(in_flight, "WAIT_S", 0.01)
-    everything = of_usual_size(60, 100)
+    everything = await of_usual_size(60, 100)
     stack.enter_context(everything.share()).add(60)
     with pytest.raises(Refused) as refused, everything.share() as late:
         await late.expect()
@@ -118,4 +118,28 @@ async def test_nobody_waits_for_ever(monkeypatch: pytest.MonkeyPatch, stack: Exi
         assert not waiting.done()
         stack.close()
         await waiting
-        assert stays.size == 60
+        assert stays.expected == 60
+
+
+async def test_who_says_nothing_keeps_no_room_for_long(monkeypatch: pytest.MonkeyPatch, stack: ExitStack) -> None:
+    """Nor from anybody whose bytes are there; and that size is usual no more."""
+    monkeypatch.setattr(in_flight, "SILENT_S", 0.01)
+    everything = InFlight(1000)
+    for _ in range(4):
+        await stack.enter_context(everything.share()).expect()
+    stack.enter_context(everything.share()).add(900)
+    async with asyncio.timeout(in_flight.WAIT_S):
+        for _ in range(100):
+            await stack.enter_context(everything.share()).expect()
+
+
+async def test_room_is_kept_while_large_requests_come(monkeypatch: pytest.MonkeyPatch, stack: ExitStack) -> None:
+    """On a busy machine one takes long to come."""
+    monkeypatch.setattr(in_flight, "SILENT_S", 30)
+    everything = await of_usual_size(50, 100)
+    first, second = (stack.enter_context(everything.share()) for _ in range(2))
+    await first.expect()
+    await second.expect()
+    everything._look_at(first)
+    everything._look_at(second)
+    assert (first.expected, second.expected) == (50, 50)

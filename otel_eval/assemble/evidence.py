@@ -13,6 +13,8 @@ from otel_eval.conventions.facts import Facts
 from otel_eval.identity import interaction_id
 
 T = TypeVar("T")
+DEEPEST = 20
+"""Agents within agents: two that hand over to each other for ever nest without end."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -43,6 +45,20 @@ class Evidence:
     complete: bool = True
     alone: bool = False
     tool_keys: set[tuple[str, str]] = field(default_factory=set)
+    _height: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._height = 1 + max((inner._height for inner in (*self.later, *self.within)), default=0)
+
+    @property
+    def inside(self) -> Sequence[Evidence]:
+        """``within``; nobody where agents are within one another deeper than what one of them says can tell of all."""
+        return self.within if self._height <= DEEPEST else ()
+
+    @property
+    def successors(self) -> Sequence[Evidence]:
+        """``later``, as far as that."""
+        return self.later if self._height <= DEEPEST else ()
 
     @property
     def id(self) -> str:

@@ -18,7 +18,7 @@ def reply_of(evidence: Evidence, failure: Failure | None) -> str | None:
     """
     facts = evidence.frame_facts()
     said = _said(
-        facts[:1] if evidence.later else facts
+        facts[:1] if evidence.successors else facts
     )  # the first of several agents has said what the last answers to
     if failure is not None and (_is_the_error(said, failure) or not evidence.frames):
         return None
@@ -26,11 +26,11 @@ def reply_of(evidence: Evidence, failure: Failure | None) -> str | None:
         return said
     if failure is not None:
         return None
-    for later in reversed(evidence.later):
+    for later in reversed(evidence.successors):
         said = reply_of(later, None)
         if said is not None:
             return said
-    if evidence.later and (said := _said(facts)) is not None:
+    if evidence.successors and (said := _said(facts)) is not None:
         return said
     calls = sorted(evidence.calls, key=lambda call: (call.node.ended_ns, call.node.order), reverse=True)
     if calls and _is_lost(calls[0]):
@@ -67,7 +67,7 @@ def _said_within(evidence: Evidence) -> str | None:
 
     So run ADK's agents of agents, and those that it transfers to.
     """
-    last = max(evidence.within, key=lambda inner: inner.ended_ns, default=None)
+    last = max(evidence.inside, key=lambda inner: inner.ended_ns, default=None)
     if last is None or any(call.node.started_ns > last.ended_ns for call in evidence.calls):
         return None
     return reply_of(last, failure_in(last))
@@ -101,8 +101,8 @@ def failure_in(evidence: Evidence) -> Failure | None:
     if own is not None:
         wordless = own.message is None and own.type is None
         return (calls[-1].facts.failure if calls and wordless else None) or own
-    if evidence.later:
-        last = evidence.later[-1]
+    if evidence.successors:
+        last = evidence.successors[-1]
         return failure_in(last) if _said(evidence.frame_facts()) is None else None
     if any(f.fatal_tools for f in facts) and (error := _last_error(evidence)) is not None:
         return Failure(message=error)

@@ -99,16 +99,28 @@ class _Finder:
         self.asked = asked
         self.answers = answers
         self.runs: list[Run] = []
+        self._unfilled: list[tuple[Run, Node | None, set[str]]] = []
+        self._inner: dict[int, list[Run]] = {}
 
     def visit(self, top: Node) -> None:
-        """Opens the runs below a node that is in none; ordinary spans are passed through."""
+        """Opens the runs below a node that is in none, each before those within it; ordinary spans are passed through."""
         waiting = [top]
         while waiting:
             node = waiting.pop()
             if self._starts(node, None, False):
-                self._open(node, None)
+                opened = self._open(node, None)
+                self._fill_all()
+                while opened:
+                    run = opened.pop(0)
+                    self.runs.append(run)
+                    opened[:0] = self._inner.pop(id(run), ())
             else:
                 waiting.extend(reversed(self.tree.children.get(node.span_id, ())))
+
+    def _fill_all(self) -> None:
+        """One after another, not one within another: agents that hand over in a circle nest as deep as they like."""
+        while self._unfilled:
+            self._fill(*self._unfilled.pop())
 
     def _starts(self, node: Node, run: Run | None, in_tool: bool) -> bool:
         kind = node.kind()
@@ -129,16 +141,15 @@ class _Finder:
         }
         return name is None or name in names
 
-    def _open(self, node: Node, parent: Run | None) -> None:
+    def _open(self, node: Node, parent: Run | None) -> list[Run]:
+        """The runs that begin at that node, yet to be filled: one, or of a frame's turns and stages one for each."""
         agents = self._agents_below(node) if _is_frame(node) else []
         if len(agents) > 1 and (self._are_turns(node, agents) or self._are_stages(node, agents)):
-            for agent in agents:
-                self._open(agent, parent)
-            return
+            return [run for agent in agents for run in self._open(agent, parent)]
         run = Run(tree=self.tree, root=node, parent=parent)
-        self.runs.append(run)
         first, later = (agents[0], agents[1:]) if agents else (None, [])
-        self._fill(run, first, {agent.span_id for agent in later})
+        self._unfilled.append((run, first, {agent.span_id for agent in later}))
+        return [run]
 
     def _fill(self, run: Run, first: Node | None, later: set[str]) -> None:
         names = {first.facts.agent} if first is not None and first.facts is not None else set()
@@ -174,9 +185,9 @@ class _Finder:
         return bool(own) and bool(named - {None}) and own.isdisjoint(named)
 
     def _nested(self, node: Node, run: Run) -> list[Run]:
-        before = len(self.runs)
-        self._open(node, run)
-        return [opened for opened in self.runs[before:] if opened.parent is run]
+        opened = self._open(node, run)
+        self._inner.setdefault(id(run), []).extend(opened)
+        return opened
 
     def _take(self, run: Run, node: Node, in_tool: bool) -> None:
         frames = node.kind() is Kind.AGENT or (node.kind() is Kind.WORKFLOW and self.tree.has_below(node, Kind.AGENT))
@@ -193,11 +204,21 @@ class _Finder:
         waiting = list(reversed(self.tree.children.get(frame.span_id, ())))
         while waiting:
             node = waiting.pop()
-            if node.kind() is Kind.AGENT and not (_is_frame(node) and self._agents_below(node)):
+            if node.kind() is Kind.AGENT and not (_is_frame(node) and self._has_agents_below(node)):
                 found.append(node)
             elif node.kind() is not Kind.TOOL:
                 waiting.extend(reversed(self.tree.children.get(node.span_id, ())))
         return sorted(found, key=lambda node: node.order)
+
+    def _has_agents_below(self, frame: Node) -> bool:
+        waiting = list(self.tree.children.get(frame.span_id, ()))
+        while waiting:
+            node = waiting.pop()
+            if node.kind() is Kind.AGENT:
+                return True
+            if node.kind() is not Kind.TOOL:
+                waiting.extend(self.tree.children.get(node.span_id, ()))
+        return False
 
     def _are_turns(self, frame: Node, agents: Sequence[Node]) -> bool:
         """Whether one agent was asked several times: each time something else, or the same again after it had answered."""
@@ -221,7 +242,9 @@ class _Finder:
 
     def _alone(self, agent: Node) -> Run:
         run = Run(tree=self.tree, root=agent)
-        _Finder(self.tree, self.asked, self.answers)._fill(run, None, set())
+        finder = _Finder(self.tree, self.asked, self.answers)
+        finder._fill(run, None, set())
+        finder._fill_all()
         return run
 
 

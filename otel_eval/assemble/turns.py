@@ -62,11 +62,11 @@ def _asked_within(evidence: Evidence) -> Turn | None:
 
     So run ADK's agents of agents, in the conversation of the outermost.
     """
-    if not evidence.within:
+    if not evidence.inside:
         return None
-    started_ns = min(inner.started_ns for inner in evidence.within)
+    started_ns = min(inner.started_ns for inner in evidence.inside)
     nodes = [*(call.node for call in evidence.calls), *(tool.node for tool in evidence.tools)]
-    turns = [turn for inner in evidence.within if (turn := turn_asked(inner)).asked is not None]
+    turns = [turn for inner in evidence.inside if (turn := turn_asked(inner)).asked is not None]
     same = len({turn.asked for turn in turns}) == 1
     return turns[0] if same and all(node.started_ns >= started_ns for node in nodes) else None
 

@@ -186,8 +186,12 @@ def _tokens(usage: Usage) -> int:
 
 
 def _counted_in_part(interaction: Interaction) -> bool:
-    """Whether some answered model calls told their tokens and others did not: their sum is then no total."""
-    told = {call.usage.total_tokens is not None for call in interaction.model_calls if call.failure is None}
+    """Whether some answered model calls told tokens, of input or of output, that others did not: their sum is then no total."""
+    told = {
+        (call.usage.input_tokens is None, call.usage.output_tokens is None)
+        for call in interaction.model_calls
+        if call.failure is None
+    }
     return len(told) > 1
 
 

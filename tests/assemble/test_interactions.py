@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from otel_eval.assemble.assembler import assemble
-from otel_eval.signals import Scope
+from otel_eval.signals import Scope, Span
 from otel_eval.testing.spans import (
     Tool,
     agent_span,
@@ -127,3 +129,17 @@ def test_parents_that_go_round_in_a_circle_are_survived() -> None:
     child = model_span(parent=root)
     found = assemble([replace(root, parent_id=child.span_id), child])
     assert [each.reply for each in found] == ["hello"]
+
+
+@pytest.mark.parametrize("names", [0, 1, 3])
+def test_agents_nest_as_deep_as_they_like(names: int) -> None:
+    """Some that hand over in a circle nest without end: each is an Interaction within the one before; the same again, or
+    one that says no name, is the same invocation."""
+    spans: list[Span] = []
+    for n in range(600):
+        name = {"gen_ai.agent.name": f"a{n % names}"} if names else {}
+        attributes = {"gen_ai.operation.name": "invoke_agent", **name}
+        spans.append(span("invoke_agent", parent=spans[-1] if spans else None, attributes=attributes, seconds=10))
+    found = assemble(spans)
+    assert len(found) == (600 if names == 3 else 1)
+    assert [each.parent_id for each in found] == [None, *(each.id for each in found[:-1])]

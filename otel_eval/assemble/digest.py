@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-import json
-from typing import Any
-
-import orjson
 
 from otel_eval.interaction import Interaction
 from otel_eval.interaction_json import to_json
+from otel_eval.json_text import dumps
 
 _NOT_EVIDENCE = ("role", "resource")
 
@@ -23,19 +20,4 @@ def evidence_digest(interaction: Interaction) -> str:
     value = to_json(interaction)
     for key in _NOT_EVIDENCE:
         del value[key]
-    return hashlib.sha256(_canonical(value)).hexdigest()
-
-
-def _canonical(value: Any) -> bytes:
-    """JSON with sorted keys. orjson refuses integers beyond 64 bits and lone surrogates, which a tool's JSON may hold."""
-    try:
-        return orjson.dumps(value, default=repr, option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS)
-    except TypeError:
-        return json.dumps(_keyed(value), sort_keys=True, default=repr).encode()
-
-
-def _keyed(value: Any) -> Any:
-    """The value with texts for keys: keys of several types cannot be sorted."""
-    if isinstance(value, dict):
-        return {key if isinstance(key, str) else repr(key): _keyed(item) for key, item in value.items()}
-    return [_keyed(item) for item in value] if isinstance(value, (list, tuple)) else value
+    return hashlib.sha256(dumps(value, default=repr, sort_keys=True)).hexdigest()

@@ -11,8 +11,6 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-import orjson
-
 from otel_eval.assemble.handoffs import handed_over
 from otel_eval.assemble.tool_spans import ToolSpan, alike, of_one_id
 from otel_eval.conventions.facts import MISSING, Facts, Kind, Missing
@@ -21,6 +19,7 @@ from otel_eval.conventions.reading.messages import results_in
 from otel_eval.conventions.reading.trouble import error_in_result, is_bare
 from otel_eval.conventions.reading.values import is_placeholder
 from otel_eval.interaction import Failure, Gap, GapKind, JsonValue, Message, ToolCall, ToolCallPart, ToolResultPart
+from otel_eval.json_text import dumps
 
 T = TypeVar("T")
 
@@ -337,9 +336,9 @@ def _gaps(
 
 
 def _text(value: JsonValue | Missing) -> str:
-    return value if isinstance(value, str) else orjson.dumps(value, default=str).decode()
+    return value if isinstance(value, str) else dumps(value).decode()
 
 
 def canonical(value: object) -> str:
     """Arguments as a text that is equal for equal arguments."""
-    return orjson.dumps(value, default=str, option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS).decode()
+    return dumps(value, sort_keys=True).decode()

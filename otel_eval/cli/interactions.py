@@ -9,19 +9,17 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TextIO
 
-import orjson
 import typer
 
 from otel_eval.assemble.assembler import assemble
 from otel_eval.cli.shown import printable
 from otel_eval.interaction import Interaction
 from otel_eval.interaction_json import to_json
+from otel_eval.json_text import dumps
 from otel_eval.receive.files import Recording, UnreadableRecording, read_path
 
 if TYPE_CHECKING:
     from otel_eval.config import Config
-
-JSON_OPTIONS = orjson.OPT_NON_STR_KEYS
 
 
 class Format(StrEnum):
@@ -123,7 +121,7 @@ def _with_roles(paths: Iterable[Path], config: Config) -> Iterator[tuple[Path, I
 
 
 def _line(source: Path, interaction: Interaction) -> str:
-    return orjson.dumps({"source": str(source), **to_json(interaction)}, option=JSON_OPTIONS, default=str).decode()
+    return dumps({"source": str(source), **to_json(interaction)}).decode()
 
 
 def _table(found: list[tuple[Path, Interaction]], out: TextIO) -> None:

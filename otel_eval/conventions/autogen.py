@@ -18,8 +18,6 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-import orjson
-
 from otel_eval.conventions.facts import NO_USAGE, Convention, Delivery, Facts, Kind, Mark
 from otel_eval.conventions.reading.content import Content
 from otel_eval.conventions.reading.messages import read_message, results_in
@@ -27,6 +25,7 @@ from otel_eval.conventions.reading.trouble import failure_of
 from otel_eval.conventions.reading.values import decode_leniently, is_object, plain, text
 from otel_eval.frozen import changed
 from otel_eval.interaction import Attachment, GapKind, Message, Part, ReasoningPart, TextPart, Usage
+from otel_eval.json_text import dumps
 from otel_eval.signals import Span
 
 SETTING = "AUTOGEN_DISABLE_RUNTIME_TRACING=false"
@@ -180,7 +179,7 @@ def _parts(message: Mapping[str, Any]) -> tuple[Part, ...]:
         return tuple(
             TextPart(text=item) if isinstance(item, str) else Attachment(modality="image") for item in content if item
         )
-    return (TextPart(text=orjson.dumps(plain(content)).decode()),) if is_object(content) else ()
+    return (TextPart(text=dumps(plain(content)).decode()),) if is_object(content) else ()
 
 
 def _text_of(message: Mapping[str, Any]) -> str | None:

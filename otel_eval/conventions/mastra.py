@@ -13,8 +13,6 @@ from __future__ import annotations
 import re
 from typing import Any
 
-import orjson
-
 from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind
 from otel_eval.conventions.reading.answers import answer_messages
 from otel_eval.conventions.reading.content import Content
@@ -23,6 +21,7 @@ from otel_eval.conventions.reading.payloads import Payload, input_payload, outpu
 from otel_eval.conventions.reading.trouble import error_in_result, failure_of, is_control_flow, tool_error_of
 from otel_eval.conventions.reading.values import containers, decode_leniently, first_text, is_object, plain, text
 from otel_eval.interaction import Message, Part, TextPart
+from otel_eval.json_text import dumps
 from otel_eval.signals import Span
 
 SETTING = "tracingOptions: {hideInput: false, hideOutput: false}"
@@ -113,7 +112,7 @@ def _said(raw: Any) -> Payload:
     """``{"text", "object", "files"}``: the object of a structured answer counts where there is no text."""
     value = decode_leniently(raw)
     if is_object(value) and not value.get("text") and (built := value.get("object")) is not None:
-        return Payload(text=built if isinstance(built, str) else orjson.dumps(plain(built)).decode())
+        return Payload(text=built if isinstance(built, str) else dumps(plain(built)).decode())
     return output_payload(raw) if raw is not None else Payload()
 
 

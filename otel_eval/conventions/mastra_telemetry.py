@@ -14,8 +14,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import orjson
-
 from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind
 from otel_eval.conventions.reading.answers import answer_id, counted
 from otel_eval.conventions.reading.content import Content
@@ -24,6 +22,7 @@ from otel_eval.conventions.reading.parts import result_value
 from otel_eval.conventions.reading.trouble import error_in_result, failure_of, is_control_flow, tool_error_of
 from otel_eval.conventions.reading.values import containers, is_object, plain, text
 from otel_eval.interaction import Failure, Message, TextPart
+from otel_eval.json_text import dumps
 from otel_eval.signals import Span
 
 SETTING = "telemetry: {enabled: true}"
@@ -133,7 +132,7 @@ def _reply(result: Mapping[str, Any]) -> str | None:
     if isinstance(said, str) and said:
         return said
     if isinstance(given, dict | list):
-        return orjson.dumps(plain(given)).decode()
+        return dumps(plain(given)).decode()
     return said if isinstance(said, str) and result.get("finishReason") in ("stop", "length") else None
 
 
@@ -214,7 +213,7 @@ def _heard(messages: Mapping[str, Any]) -> tuple[Message, ...]:
 
 
 def _is_whole(value: Any) -> bool:
-    return _TOO_DEEP not in orjson.dumps(plain(value)).decode()
+    return _TOO_DEEP not in dumps(plain(value)).decode()
 
 
 def _at(value: Any, *path: str) -> Mapping[str, Any]:

@@ -9,12 +9,11 @@ Source: @strands-agents/sdk 1.19 (``telemetry/tracer.js``, ``tools/structured-ou
 
 from __future__ import annotations
 
-import orjson
-
 from otel_eval.conventions import genai
 from otel_eval.conventions.facts import Convention, Facts, Kind, Mark
 from otel_eval.conventions.reading.values import decode_leniently, is_object
 from otel_eval.interaction import GapKind
+from otel_eval.json_text import dumps
 from otel_eval.signals import Span
 
 _SCOPE = "strands-agents"
@@ -30,7 +29,7 @@ def read(span: Span) -> Facts | None:
     if told == "execute_tool" and span.attributes.get("gen_ai.tool.name") == _ANSWER:
         facts = genai.read(span)
         given = None if facts is None or facts.error is not None else facts.arguments
-        reply = orjson.dumps(given).decode() if is_object(given) else None
+        reply = dumps(given).decode() if is_object(given) else None
         return Facts(kind=Kind.STEP, reply=reply, pseudo_tools=(_ANSWER,))
     if told == "invoke_agent" and _finish_reason(span) in _UNSAID:
         unsaid = Mark(field="output", kind=GapKind.NOT_CAPTURED)

@@ -6,8 +6,6 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import orjson
-
 from otel_eval.conventions.reading.values import containers, is_object, is_placeholder, looks_cut, plain
 from otel_eval.interaction import (
     Attachment,
@@ -18,6 +16,7 @@ from otel_eval.interaction import (
     ToolCallPart,
     ToolResultPart,
 )
+from otel_eval.json_text import dumps
 
 _BLOCKS_START = re.compile(r'\[\s*\{\s*"(?:type|text|content|toolUse|toolResult|reasoningContent)"')
 _MEDIA = ("image", "video", "audio", "document", "file", "media")
@@ -210,7 +209,7 @@ def _data(item: Mapping[str, Any]) -> Part | None:
     found = item["data"]
     if not isinstance(found, dict | list) or set(item) - {"data", "metadata"}:
         return None
-    return TextPart(text=orjson.dumps(plain(found)).decode())
+    return TextPart(text=dumps(plain(found)).decode())
 
 
 def _reasoning(item: Mapping[str, Any]) -> Part | None:

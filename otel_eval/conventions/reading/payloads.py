@@ -25,6 +25,7 @@ from otel_eval.conventions.reading.values import (
     says_nothing,
 )
 from otel_eval.interaction import JsonValue, Message
+from otel_eval.json_text import dumps
 
 ASK_KEYS = (
     "user_message",
@@ -273,7 +274,7 @@ def _hidden_in(value: Mapping[str, Any], keys: tuple[str, ...]) -> str | None:
 
 
 def _json(value: Any) -> str:
-    return orjson.dumps(plain(value)).decode()
+    return dumps(plain(value)).decode()
 
 
 def tool_arguments(raw: Any) -> JsonValue:

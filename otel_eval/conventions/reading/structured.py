@@ -10,11 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import orjson
-
 from otel_eval.conventions.reading.messages import calls_in
 from otel_eval.conventions.reading.values import decode_leniently, is_object, plain
 from otel_eval.interaction import Message
+from otel_eval.json_text import dumps
 
 _KEYS = ("structuredResponse", "structured_response")
 _SENTENCE = "Returning structured response: "
@@ -34,4 +33,4 @@ def structured_in(state: Mapping[str, Any], messages: Sequence[Message]) -> tupl
         return None, ()
     answer = plain(answer)
     given = (calls[-1].name,) if calls and calls[-1].arguments == answer else ()
-    return orjson.dumps(answer).decode(), given
+    return dumps(answer).decode(), given

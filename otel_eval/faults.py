@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import os
 import sysconfig
 import traceback
 from pathlib import Path
 
-_OURS = str(Path(__file__).parent)
-_STANDARD = tuple(sysconfig.get_paths()[name] for name in ("stdlib", "platstdlib"))
-_INSTALLED = tuple(sysconfig.get_paths()[name] for name in ("purelib", "platlib"))
+_OURS = f"{Path(__file__).parent}{os.sep}"
+_STANDARD = tuple(f"{sysconfig.get_paths()[name]}{os.sep}" for name in ("stdlib", "platstdlib"))
+_INSTALLED = tuple(f"{sysconfig.get_paths()[name]}{os.sep}" for name in ("purelib", "platlib"))
+LONGEST = 2000
+"""Characters of what is raised that are told: an exception may carry a whole answer."""
 
 
 def text_of(error: BaseException) -> str:
-    """What it says. Never raises."""
+    """What it says, of a long text the beginning. Never raises."""
     try:
-        return str(error)
-    except Exception:  # noqa: BLE001 - an exception whose own text raises
+        said = str(error)
+    except (Exception, SystemExit):  # noqa: BLE001 - an exception whose own text raises
         return "(its message could not be read)"
+    return said if len(said) <= LONGEST else f"{said[:LONGEST]}… ({len(said)} characters)"
 
 
 def told(error: BaseException) -> str:

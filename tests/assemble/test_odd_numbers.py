@@ -12,7 +12,9 @@ from otel_eval.testing.spans import agent_span, message, model_span, tool_span
 
 
 @pytest.mark.parametrize("call_id", ["c1", None])
-@pytest.mark.parametrize("arguments", ['{"b": NaN, "c": 123456789012345678901234567890}', "{'c': 123456789012345678901234567890}"])
+@pytest.mark.parametrize(
+    "arguments", ['{"b": NaN, "c": 123456789012345678901234567890}', "{'c': 123456789012345678901234567890}"]
+)
 def test_a_whole_number_beyond_64_bits_loses_no_interaction(tmp_path, call_id: str | None, arguments: str) -> None:
     """Neither where spans and messages are joined by their arguments, nor where it is printed."""
     root = agent_span(asked="Hi", reply="Hello")

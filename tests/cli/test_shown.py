@@ -18,7 +18,7 @@ from otel_eval.testing.otlp import otlp_request
 from otel_eval.testing.records import evaluation_record
 from otel_eval.testing.spans import Tool, conversation
 
-STEERING = "\x1b]0;mine\x07\x1b[2J\x9b31m"
+STEERING = "\x1b]0;mine\x07\x1b[2J\x9b31m\u202eback\u2028\u2066"
 
 
 @pytest.mark.parametrize("where", ["agent", "asked", "reply", "failure", "tool"])
@@ -30,7 +30,7 @@ def test_the_table_of_interactions(tmp_path: Path, where: str) -> None:
     out = io.StringIO()
     write([path], Format.TABLE, out)
     assert "odd" in out.getvalue()
-    assert not set("\x1b\x07\x9b") & set(out.getvalue())
+    assert not set("\x1b\x07\x9b\u202e\u2028\u2066") & set(out.getvalue())
 
 
 def test_the_lines_of_a_server() -> None:
@@ -48,4 +48,4 @@ def test_the_lines_of_a_server() -> None:
     for line in (headline(accepted), *details(odd), verdict(record)):
         Console(file=out).print(line)
     assert out.getvalue().count(r"\x1b[2J") == len("abcdefg")
-    assert not set("\x1b\x07\x9b") & set(out.getvalue())
+    assert not set("\x1b\x07\x9b\u202e\u2028\u2066") & set(out.getvalue())

@@ -63,3 +63,17 @@ async def test_of_an_evaluator_it_is_the_evaluators_line(kind: str, context: Eva
     outcome = await run(evaluator(check="mine")(waits if kind == "async" else elsewhere), interaction(), context)
     assert isinstance(outcome, Errored)
     assert outcome.reason == f"LookupError: no policy (test_faults.py:{line_of(looks, 'raise')})"
+
+
+class Exits(Exception):
+    def __str__(self) -> str:
+        raise SystemExit(3)
+
+
+def test_what_it_says_is_bounded_and_ends_nothing() -> None:
+    """The place is told after a long text, too; a text that exits is none."""
+    long = caught("{" + "x" * 100_000)
+    raised = ValueError("x" * 100_000)
+    assert told(raised) == f"ValueError: {'x' * 2000}… (100000 characters)"
+    assert told(long).endswith(f"(test_faults.py:{line_of(reads, 'loads')})")
+    assert told(Exits()) == "Exits: (its message could not be read)"

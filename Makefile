@@ -20,7 +20,7 @@ demo: $(READY) ## start a real server, send it recorded agent exports, show the 
 	@$(BIN)/otel-eval demo
 
 test: $(READY) ## run the tests
-	$(BIN)/python -m pytest -n 2 --maxschedchunk 4
+	$(BIN)/python -m pytest -n 4 --maxschedchunk 4
 
 tools: ## build the real collector, Jaeger and Prometheus for e2e, into a cache outside the repository
 	@bash tests/e2e/install-tools.sh

@@ -118,4 +118,4 @@ async def test_many_evaluations_of_one_that_always_fails_hold_up_the_others_no_l
         await run_until_ended(pipeline, 12)
         waited = pipeline.clock.monotonic() - began
     assert {record.interaction_id for record in pipeline.records} == {good.id}
-    assert waited <= 20
+    assert waited <= 45  # one after another, of 5 s each, they would hold up the others for 60

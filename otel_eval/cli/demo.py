@@ -40,7 +40,9 @@ def demo(
 
 def _print(console: Console, outcome: Outcome) -> None:
     console.print(table_of(outcome, console.width))
-    console.print()
+    console.print(
+        "? no verdict, for a reason that is below; – not judged: bound to other agents, or to runs that did not fail\n"
+    )
     for each in outcome.shown:
         for line in explanations(each):
             console.print(line, soft_wrap=True)

@@ -8,8 +8,9 @@ import traceback
 from pathlib import Path
 
 _OURS = f"{Path(__file__).parent}{os.sep}"
-_STANDARD = tuple(f"{sysconfig.get_paths()[name]}{os.sep}" for name in ("stdlib", "platstdlib"))
-_INSTALLED = tuple(f"{sysconfig.get_paths()[name]}{os.sep}" for name in ("purelib", "platlib"))
+_PATHS = sysconfig.get_paths()
+_STANDARD = tuple(f"{_PATHS[name]}{os.sep}" for name in ("stdlib", "platstdlib"))
+_INSTALLED = tuple(f"{_PATHS[name]}{os.sep}" for name in ("purelib", "platlib"))
 LONGEST = 2000
 """Characters of what is raised that are told: an exception may carry a whole answer."""
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from otel_eval.assemble.nodes import Node
 from otel_eval.assemble.tree import Tree
 from otel_eval.conventions.facts import Kind
@@ -13,8 +11,9 @@ def written_once(tree: Tree) -> Tree:
     """The tree with one such span below the other, which knows more; the same tree where there is none.
 
     OpenLLMetry puts each agent of the OpenAI Agents SDK below the workflow, the official instrumentation below the tool that
-    ran it, which knows its place. Of two in no tool one may be around nothing but agents. Two are one invocation that have one agent's name, another instrumentation each, and ran
-    at the same time; of several at once those that began closest to each other.
+    ran it, which knows its place. Of two in no tool one may be around nothing but agents. Two are one invocation that
+    have one agent's name, another instrumentation each, and ran at the same time; of several at once those that began
+    closest to each other.
     """
     agents = [node for node in tree.by_id.values() if node.kind() is Kind.AGENT and node.facts and node.facts.agent]
     if len({node.scope for node in agents}) < 2:  # as nearly always
@@ -41,9 +40,7 @@ def written_once(tree: Tree) -> Tree:
             parents[node.span_id] = twin.span_id
         else:
             hosts[node.span_id] = {node.scope}
-    if not parents:
-        return tree
-    return Tree([replace(node, parent_id=parents.get(node.span_id, node.parent_id)) for node in tree.given])
+    return tree.moved(parents)
 
 
 def _is_twin(one: Node, other: Node) -> bool:

@@ -31,7 +31,7 @@ from otel_eval.assemble.tree import Tree
 from otel_eval.assemble.turns import turn_asked
 from otel_eval.assemble.twins import beside_runs, once, without_copies
 from otel_eval.conventions.facts import Kind, Note
-from otel_eval.conventions.reading.messages import calls_in
+from otel_eval.conventions.reading.messages import asked_for
 from otel_eval.identity import interaction_id
 from otel_eval.interaction import Interaction
 from otel_eval.signals import LogRecord, Span
@@ -92,9 +92,9 @@ def _asked_alone(run: Run) -> str | None:
 
 def _answers_alone(run: Run, names: Sequence[str]) -> bool:
     found = _evidence(run, {}, names)
-    asked_for = [part.name for call in found.calls for message in call.output for part in calls_in(message)]
+    wanted = [part.name for call in found.calls for part in asked_for(call.output)]
     used = [span.facts.tool for span in found.tools if span.facts.tool is not None]
-    return answers(found) and not any(map(found.is_handoff, (*asked_for, *used)))
+    return answers(found) and not any(map(found.is_handoff, (*wanted, *used)))
 
 
 def _evidence_of_runs(runs: Sequence[Run]) -> list[Evidence]:

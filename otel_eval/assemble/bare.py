@@ -17,7 +17,7 @@ from otel_eval.assemble.nodes import Node
 from otel_eval.assemble.tools import canonical
 from otel_eval.assemble.transcript import answer_in
 from otel_eval.assemble.tree import Tree
-from otel_eval.conventions.reading.messages import asks, call_ids_in, calls_in, results_in
+from otel_eval.conventions.reading.messages import asked_for, asks, call_ids_in, calls_in, results_in
 from otel_eval.identity import digest
 from otel_eval.interaction import Message, ToolCallPart
 
@@ -82,7 +82,7 @@ def _common_path(calls: Sequence[Call], trees: dict[str, Tree]) -> tuple[str, ..
 
 def _chains(calls: Sequence[Call], trees: dict[str, Tree]) -> list[list[Call]]:
     shown = {call_id for call in calls for message in call.input for call_id in call_ids_in(message)}
-    asked = {part.call_id for call in calls for message in call.output for part in calls_in(message)}
+    asked = {part.call_id for call in calls for part in asked_for(call.output)}
     untold: list[Call] = []
     told: list[Call] = []
     lost: list[Call] = []
@@ -196,7 +196,7 @@ def _continues(before: Call, rest: Sequence[Message]) -> bool:
         return before.facts.failure is not None or _said_nothing(before)  # the same input again: a retry
     if not before.output:
         return before.facts.failure is None and rest[0].role == "assistant"
-    said = [part for message in before.output for part in calls_in(message)]
+    said = list(asked_for(before.output))
     shown: list[ToolCallPart] = []
     for message in rest:
         if message.role != "assistant":
@@ -242,7 +242,7 @@ def _answers(said: Sequence[ToolCallPart], rest: Sequence[Message]) -> bool:
 
 
 def _shares_ids(before: Call, rest: Sequence[Message]) -> int:
-    mine = {part.call_id for message in before.output for part in calls_in(message) if part.call_id}
+    mine = {part.call_id for part in asked_for(before.output) if part.call_id}
     return len(mine & {call_id for message in rest for call_id in call_ids_in(message)})
 
 
@@ -262,7 +262,7 @@ def _by_call_ids(call: Call, calls: Sequence[Call], used: set[tuple[str, str]]) 
         if other.node.key not in used
         and other.node.order < call.node.order
         and not _of_others(other, call)
-        and wanted & {part.call_id for message in other.output for part in calls_in(message)}
+        and wanted & {part.call_id for part in asked_for(other.output)}
     ]
     return askers[0] if len(askers) == 1 else None
 

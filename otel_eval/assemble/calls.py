@@ -10,7 +10,7 @@ from otel_eval.assemble.nodes import Node
 from otel_eval.assemble.transcript import answer_in
 from otel_eval.assemble.tree import Tree
 from otel_eval.conventions.facts import NO_USAGE, Facts, Kind, fill
-from otel_eval.conventions.reading.messages import calls_in, results_in
+from otel_eval.conventions.reading.messages import asked_for, results_in
 from otel_eval.conventions.reading.parts import is_hidden
 from otel_eval.conventions.reading.reasons import asks_for_tools
 from otel_eval.frozen import frozen
@@ -109,7 +109,7 @@ def _follows(node: Node, above: Node) -> bool:
     (RubyLLM)."""
     if node.facts is None or above.facts is None or not above.facts.output or not node.facts.input:
         return False
-    asked = {call.call_id for message in above.facts.output for call in calls_in(message)} - {None}
+    asked = {call.call_id for call in asked_for(above.facts.output)} - {None}
     return bool(asked) and any(result.call_id in asked for said in node.facts.input for result in results_in(said))
 
 

@@ -13,7 +13,7 @@ from otel_eval.assemble.evidence import Evidence
 from otel_eval.assemble.nodes import Node
 from otel_eval.assemble.transcript import reply_in
 from otel_eval.conventions.facts import Facts, Kind
-from otel_eval.conventions.reading.messages import calls_in
+from otel_eval.conventions.reading.messages import asked_for
 
 
 def is_detached(found: Evidence) -> bool:
@@ -85,5 +85,4 @@ def _said(facts: Facts) -> str | None:
 
 def asked_ids(found: Evidence) -> set[str | None]:
     """The ids of the tool calls that its model asked for."""
-    messages = [message for facts in found.frame_facts() for message in facts.output or ()]
-    return {part.call_id for message in messages for part in calls_in(message)}
+    return {part.call_id for facts in found.frame_facts() for part in asked_for(facts.output or ())}

@@ -10,7 +10,7 @@ from otel_eval.assemble.evidence import Evidence
 from otel_eval.assemble.transcript import turn_of
 from otel_eval.conventions.facts import NO_USAGE, TOOL_CALLS, Facts, Mark
 from otel_eval.conventions.reading.cutting import LIMIT_SETTING, is_cut
-from otel_eval.conventions.reading.messages import calls_in
+from otel_eval.conventions.reading.messages import asked_for, calls_in
 from otel_eval.conventions.reading.parts import is_hidden
 from otel_eval.interaction import Gap, GapKind, Interaction, Part, TextPart
 
@@ -97,9 +97,9 @@ def _may_be_its_own(interaction: Interaction, evidence: Evidence) -> bool:
     if not (evidence.alone and evidence.calls):
         return False
     told = {call.call_id for call in interaction.tool_calls}
-    told |= {part.call_id for facts in evidence.frame_facts() for said in facts.input or () for part in calls_in(said)}
+    told |= {part.call_id for facts in evidence.frame_facts() for part in asked_for(facts.input or ())}
     pseudo = {name for facts in evidence.all_facts() for name in facts.pseudo_tools}
-    shown = (part for said in turn_of(evidence.calls[0].input, interaction.asked) for part in calls_in(said))
+    shown = asked_for(turn_of(evidence.calls[0].input, interaction.asked))
     return any(
         part.call_id is not None
         and part.call_id not in told

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from otel_eval.assemble.calls import Call
 from otel_eval.assemble.tree import Tree
 from otel_eval.conventions.facts import TOOL_CALLS
-from otel_eval.conventions.reading.messages import calls_in
+from otel_eval.conventions.reading.messages import asked_for
 
 
 def place_untold(calls: Iterable[Call], chains: list[list[Call]], trees: dict[str, Tree]) -> None:
@@ -51,7 +51,7 @@ def place_lost(calls: Iterable[Call], chains: list[list[Call]], trees: dict[str,
 
 def _wants_tools(call: Call) -> bool:
     """Whether it asked for tools, or may have: what it asked for is not written."""
-    return any(map(calls_in, call.output)) or any(mark.field == TOOL_CALLS for mark in call.facts.marks)
+    return any(asked_for(call.output)) or any(mark.field == TOOL_CALLS for mark in call.facts.marks)
 
 
 def _running(chains: Sequence[list[Call]], untold: Sequence[Call]) -> list[Call] | None:

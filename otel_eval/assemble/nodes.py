@@ -53,6 +53,10 @@ class Node:
         """What makes the span unique."""
         return self.trace_id, self.span_id
 
+    def overlaps(self, other: Node) -> bool:
+        """Whether both ran at once for a while."""
+        return self.started_ns < other.ended_ns and other.started_ns < self.ended_ns
+
     @property
     def order(self) -> tuple[int, int, str, str]:
         """By start, the longer one first, then by ids: total, and the same on every machine."""

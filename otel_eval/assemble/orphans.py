@@ -10,7 +10,6 @@ a tool asked lost its own span.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 
 from otel_eval.assemble.nodes import Node
 from otel_eval.assemble.tree import Tree
@@ -20,6 +19,8 @@ from otel_eval.conventions.facts import Kind
 def adopted(tree: Tree) -> Tree:
     """The tree with each orphan below the one agent that it ran within; the same tree where there is none."""
     orphans = [top for top in tree.roots if top.parent_id is not None and top.parent_id not in tree.known]
+    if not orphans:  # as nearly always
+        return tree
     agents = [node for node in tree.by_id.values() if node.kind() is Kind.AGENT]
     frames = [node for node in tree.roots if node.kind() is Kind.WORKFLOW]
     parents: dict[str, str] = {}
@@ -27,13 +28,8 @@ def adopted(tree: Tree) -> Tree:
         among = agents if any(_encloses(agent, top) for agent in agents) else frames
         if (parent := _agent_around(top, among, tree)) is not None:
             parents[top.span_id] = parent
-    if not parents:
-        return tree
     parents |= _within_tools([top for top in orphans if top.span_id in parents], parents, tree)
-    out = [node for node in tree.given if node.span_id not in tree.by_id]
-    return Tree(
-        [*out, *(replace(node, parent_id=parents.get(node.span_id, node.parent_id)) for node in tree.by_id.values())]
-    )
+    return tree.moved(parents)
 
 
 def _agent_around(top: Node, agents: Iterable[Node], tree: Tree) -> str | None:

@@ -11,7 +11,7 @@ from otel_eval.assemble.nodes import Node
 from otel_eval.assemble.tool_spans import tool_spans
 from otel_eval.assemble.tree import Tree
 from otel_eval.conventions.facts import Kind
-from otel_eval.conventions.reading.messages import calls_in
+from otel_eval.conventions.reading.messages import asked_for
 
 
 def place_tools(tools: Sequence[Node], loops: Sequence[Loop], told: Iterable[Evidence], trees: dict[str, Tree]) -> None:
@@ -43,8 +43,7 @@ class _Places:
         self._on_path = {(loop.trace_id, span_id) for loop in loops for span_id in loop.path}
         for loop in loops:
             self._below.setdefault((loop.trace_id, loop.path[-1] if loop.path else None), []).append(loop)
-            parts = (part for call in loop.calls for message in call.output for part in calls_in(message))
-            self._note(loop, {part.call_id for part in parts})
+            self._note(loop, {part.call_id for call in loop.calls for part in asked_for(call.output)})
         for found in detached:
             self._note(found, asked_ids(found))
 

@@ -8,7 +8,6 @@ has that parent as well, or one of these has no model's call, who called what is
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from otel_eval.assemble.nodes import Node
 from otel_eval.assemble.tree import Tree
@@ -27,12 +26,7 @@ def streamed(tree: Tree) -> Tree:
     parents: dict[str, str] = {}
     for nodes in beside.values():
         parents |= _parents(nodes, tree)
-    if not parents:
-        return tree
-    out = [node for node in tree.given if node.span_id not in tree.by_id]
-    return Tree(
-        [*out, *(replace(node, parent_id=parents.get(node.span_id, node.parent_id)) for node in tree.by_id.values())]
-    )
+    return tree.moved(parents)
 
 
 def _is_silent(node: Node, tree: Tree) -> bool:

@@ -79,8 +79,7 @@ def _twins(one: ToolSpan, other: ToolSpan) -> bool:
     a, b = one.facts, other.facts
     return (
         alike(a.tool, b.tool)
-        and one.node.started_ns < other.node.ended_ns
-        and other.node.started_ns < one.node.ended_ns
+        and one.node.overlaps(other.node)
         and (None in (a.call_id, b.call_id) or a.call_id == b.call_id)
         and (a.arguments is MISSING or b.arguments is MISSING or a.arguments == b.arguments)
         and (type(a.result) is not type(b.result) or a.result == b.result)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from otel_eval.assemble.nodes import Node
 from otel_eval.conventions.facts import Kind
+from otel_eval.frozen import changed
 
 
 class Tree:
@@ -53,6 +54,14 @@ class Tree:
         if above is node and min(circle, key=_rank) is node:
             return None
         return parent
+
+    def moved(self, parents: Mapping[str, str]) -> Tree:
+        """The same spans, those by whose ids ``parents`` gives another parent's below that one; itself where it gives none."""
+        if not parents:
+            return self
+        return Tree(
+            changed(node, parent_id=parents[node.span_id]) if node.span_id in parents else node for node in self.given
+        )
 
     def parent(self, node: Node) -> Node | None:
         """The parent, or None where there is none or it has not arrived."""

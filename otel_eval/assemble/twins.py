@@ -16,7 +16,7 @@ from otel_eval.assemble.tool_spans import ToolSpan
 from otel_eval.assemble.tools import canonical
 from otel_eval.assemble.transcript import asked_at, system_in
 from otel_eval.conventions.facts import fill
-from otel_eval.conventions.reading.messages import calls_in
+from otel_eval.conventions.reading.messages import asked_for
 from otel_eval.identity import digest
 
 
@@ -126,16 +126,16 @@ class _Found:
 
 def _key(call: Call) -> str | None:
     """The same for calls that were asked the same and gave the same; None where that is not known."""
-    asked_for = [part for message in call.output for part in calls_in(message)]
-    ids = sorted(part.call_id for part in asked_for if part.call_id)
-    if ids and len(ids) == len(asked_for):
+    wanted = list(asked_for(call.output))
+    ids = sorted(part.call_id for part in wanted if part.call_id)
+    if ids and len(ids) == len(wanted):
         return digest("calls", *ids)
     index = asked_at(call.input)
     if index is None:
         return None
     asked = (call.input[index].text or "").strip()
-    if asked_for:
-        return digest("unnamed", asked, *sorted(f"{part.name}{canonical(part.arguments)}" for part in asked_for))
+    if wanted:
+        return digest("unnamed", asked, *sorted(f"{part.name}{canonical(part.arguments)}" for part in wanted))
     if call.facts.failure is not None:
         return digest("failed", asked)
     return digest("said", asked, call.answer.strip()) if call.answer else None
@@ -148,8 +148,7 @@ def _beside(known: Call, call: Call) -> bool:
     ids = {known.facts.response_id, call.facts.response_id} - {None}
     systems = {told.strip() for told in (_system(known), _system(call)) if told}
     return (
-        a.started_ns < b.ended_ns
-        and b.started_ns < a.ended_ns
+        a.overlaps(b)
         and len(ids) < 2
         and len(systems) < 2
         and _scopes([known]).isdisjoint(_scopes([call]))

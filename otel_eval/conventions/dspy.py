@@ -1,11 +1,10 @@
 """DSPy under OpenInference: programs that take and give named fields.
 
 Source: openinference-instrumentation-dspy 0.1 with dspy 2.6 to 3.4. There is no agent: the outermost module is what was
-asked,
-``ReAct.forward`` with ``{"input_args": {"question": …}}``. What it gives are its own steps and then its output fields.
-A tool's span is named ``tool.__call__``; ``finish`` only ends ReAct. What the model is sent is a rendering of the fields.
-``ReActV2`` (dspy 3.4) ends with a tool of its own, ``submit``, no other tool can have that name, and gives its conversation
-and why it ended beside its output fields.
+asked, ``ReAct.forward`` with ``{"input_args": {"question": …}}``. What it gives are its own steps and then its
+output fields. A tool's span is named ``tool.__call__``; ``finish`` only ends ReAct. What the model is sent is a
+rendering of the fields. ``ReActV2`` (dspy 3.4) ends with a tool of its own, ``submit``, no other tool can have that
+name, and gives its conversation and why it ended beside its output fields.
 """
 
 from __future__ import annotations

@@ -5,9 +5,8 @@ Every component of a graph is a span; ``runinfo.component`` says which. ``apmplu
 calls that a model asks for, a tool's arguments and result, a graph's own input. The outermost component is a ``workflow``
 and has ``gen_ai.input`` and ``gen_ai.output`` besides. ``tls`` writes the messages as the semantic conventions do and
 sums them up in ``gen_ai.prompt.N``; its outermost component is a ``CHAIN`` and what one takes and gives stands in
-``input.value`` and
-``output.value``. None has a switch: ``apmplus`` and ``tls`` always write content, ``otel`` never. What ``langfuse``
-(its second version) writes is Langfuse's; what ``cozeloop`` sends is no OTLP.
+``input.value`` and ``output.value``. None has a switch: ``apmplus`` and ``tls`` always write content, ``otel``
+never. What ``langfuse`` (its second version) writes is Langfuse's; what ``cozeloop`` sends is no OTLP.
 Source: eino-ext callbacks/apmplus 0.0.2, callbacks/tls and callbacks/otel (2026), eino 0.7.36.
 """
 

@@ -35,7 +35,7 @@ from otel_eval.conventions.facts import MISSING, NO_USAGE, Convention, Facts, Ki
 from otel_eval.conventions.genai import finish_reasons_of
 from otel_eval.conventions.reading.content import Content, usage_of
 from otel_eval.conventions.reading.languages import is_go
-from otel_eval.conventions.reading.messages import calls_in, read_messages
+from otel_eval.conventions.reading.messages import asked_for, read_messages
 from otel_eval.conventions.reading.streaming import whole
 from otel_eval.conventions.reading.trouble import error_in_result, failure_of, is_bare, tool_error_of
 from otel_eval.conventions.reading.values import Undecodable, decode, first_number, first_text, is_object, plain, text
@@ -156,7 +156,7 @@ def _call(span: Span) -> Facts:
 
 def _answered(output: tuple[Message, ...]) -> tuple[Message, ...]:
     """With a structured answer as the text that it is: JavaScript's runs no tool for it, and writes no span."""
-    calls = [call for message in output for call in calls_in(message)]
+    calls = list(asked_for(output))
     if not calls or calls[-1].name != ANSWER or not is_object(calls[-1].arguments):
         return output
     return (Message(role="assistant", parts=(TextPart(text=json.dumps(calls[-1].arguments, ensure_ascii=False)),)),)

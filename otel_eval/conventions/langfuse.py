@@ -2,8 +2,7 @@
 
 ``langfuse.observation.type`` is ``span``, ``generation`` or ``event`` in 3.0, and since 3.3 ``agent``, ``tool``,
 ``chain`` and more. Inputs and outputs are JSON, texts as they are since 3.1 and in quotes before; a decorated
-function's input is
-``{"args", "kwargs"}``. A failure may be ``langfuse.observation.level`` ERROR alone.
+function's input is ``{"args", "kwargs"}``. A failure may be ``langfuse.observation.level`` ERROR alone.
 Source: langfuse 3.0.0 and 5.0.4 for Python.
 """
 

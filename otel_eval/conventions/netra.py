@@ -1,11 +1,10 @@
 """Netra's SDK: ``netra.span.type`` on the spans of decorated functions, ``netra.entity.type`` on those without a type.
 
 What a function took stands in ``input`` as ``{name: value}``, each value that is no list and no object as a text; what
-it gave in
-``output``, empty while it runs and where it raised: then ``netra.entity.error`` says why. Its own instrumentation of
-models writes
-``gen_ai.prompt.N`` and ``gen_ai.completion.N`` with a message for each call of a tool: ``{"name", "arguments"}`` in JSON with
-``tool_call_id``. Session, user and the agent that a span runs under are on every span.
+it gave in ``output``, empty while it runs and where it raised: then ``netra.entity.error`` says why. Its own
+instrumentation of models writes ``gen_ai.prompt.N`` and ``gen_ai.completion.N`` with a message for each call of a
+tool: ``{"name", "arguments"}`` in JSON with ``tool_call_id``. Session, user and the agent that a span runs under are
+on every span.
 Source: netra-sdk 1.2.2.
 """
 

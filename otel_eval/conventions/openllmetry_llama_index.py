@@ -2,10 +2,9 @@
 
 Source: opentelemetry-instrumentation-llamaindex 0.40 to 0.62 with llama-index-core 0.14. A root is ``Class.workflow``, all
 below it ``Class.task``. Steps take nothing that JSON can hold and give an event: ``AgentInput`` and ``AgentSetup``
-(``input``,
-``current_agent_name``), ``AgentOutput`` (``response``, ``tool_calls``), ``ToolCallResult`` (``tool_name``, ``tool_output``),
-``StopEvent`` (``result``). Model calls have spans if the model's own SDK is instrumented, too. A run that raises loses its
-root: the instrumentation ends only spans that came to an end.
+(``input``, ``current_agent_name``), ``AgentOutput`` (``response``, ``tool_calls``), ``ToolCallResult``
+(``tool_name``, ``tool_output``), ``StopEvent`` (``result``). Model calls have spans if the model's own SDK is
+instrumented, too. A run that raises loses its root: the instrumentation ends only spans that came to an end.
 """
 
 from __future__ import annotations

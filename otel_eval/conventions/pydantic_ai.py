@@ -14,7 +14,7 @@ from typing import Any
 
 from otel_eval.conventions.facts import Convention, Facts, Kind
 from otel_eval.conventions.reading.content import USAGE_KEYS, Content, usage_of
-from otel_eval.conventions.reading.messages import asks, calls_in, read_message, results_in
+from otel_eval.conventions.reading.messages import asked_for, asks, calls_in, read_message, results_in
 from otel_eval.conventions.reading.trouble import failure_of, is_control_flow, tool_error_of
 from otel_eval.conventions.reading.values import Undecodable, decode, decode_leniently, is_object, number, text
 from otel_eval.interaction import GapKind, Message
@@ -84,8 +84,7 @@ def _agent(span: Span, content: Content) -> Facts:
 def _handing_over(turn: Sequence[Message]) -> tuple[str, ...]:
     """The tools that gave the final answer, as pydantic-ai answers them; where it is unknown which these are."""
     results = {part.call_id for message in turn for part in results_in(message) if part.result == _PROCESSED}
-    calls = [call for message in turn for call in calls_in(message)]
-    return tuple(dict.fromkeys(call.name for call in calls if call.call_id in results - {None}))
+    return tuple(dict.fromkeys(call.name for call in asked_for(turn) if call.call_id in results - {None}))
 
 
 def _conversation(content: Content) -> tuple[Message, ...]:

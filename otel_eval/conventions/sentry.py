@@ -1,9 +1,8 @@
 """Sentry's SDKs: the semantic conventions' operations, with what was said in attributes of Sentry's own.
 
 ``gen_ai.response.text`` and ``gen_ai.response.tool_calls`` are the output, ``gen_ai.request.messages`` the input of
-spans by hand,
-``gen_ai.tool.input`` and ``gen_ai.tool.output`` a tool's values; ``sentry.op`` says what a span is where the operation does
-not. Histories keep the model's messages without the tools that it asked for.
+spans by hand, ``gen_ai.tool.input`` and ``gen_ai.tool.output`` a tool's values; ``sentry.op`` says what a span is
+where the operation does not. Histories keep the model's messages without the tools that it asked for.
 Source: @sentry/node 10.78.0 with another span processor beside Sentry's, and Sentry's attributes for manual instrumentation.
 """
 

@@ -2,10 +2,9 @@
 
 ``invocation`` > ``invoke_agent x`` (``agent_run [x]`` before ADK 1.20) > ``call_llm``, ``execute_tool x``. What an
 agent was asked and gave is Gemini's content in ``gen_ai.input`` and ``gen_ai.output``; a call's messages are events and
-its answer's parts
-``gen_ai.completion.N``; a tool's are ``gen_ai.tool.input`` (``parameters``) and ``gen_ai.tool.output`` (``response``),
-with ADK's
-``result`` around what is no object. An invocation has the name of the agent that was last. On by default.
+its answer's parts ``gen_ai.completion.N``; a tool's are ``gen_ai.tool.input`` (``parameters``) and
+``gen_ai.tool.output`` (``response``), with ADK's ``result`` around what is no object. An invocation has the name of
+the agent that was last. On by default.
 Source: veadk-python 1.1.19 with google-adk 2.7.1 as recorded, 0.2 from source; veadk-go (``observability``) writes alike.
 """
 

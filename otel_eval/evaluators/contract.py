@@ -43,9 +43,8 @@ class EvaluationContext:
     only in a context made by hand: the judges that ship take the same ones then). Judge calls that an evaluation makes
     are appended to ``judge_calls`` and end up on its record. ``timeout``: seconds that a judge, or a completion
     function, of the user's own may take for one verdict; None: whoever runs the evaluator bounds it. ``ledger`` answers
-    ``interaction(id)`` and
-    ``evaluations(interaction_id)``: in a server the ledger itself; in experiments and over recordings, where none is
-    kept, the Interactions of the attempt, or of the recordings, and no evaluations.
+    ``interaction(id)`` and ``evaluations(interaction_id)``: in a server the ledger itself; in experiments and over
+    recordings, where none is kept, the Interactions of the attempt, or of the recordings, and no evaluations.
     """
 
     evaluation_id: str

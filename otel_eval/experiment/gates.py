@@ -92,8 +92,7 @@ def pass_rate_should_be_at_least(
     less than ``min_coverage`` of what was to be judged (what waits and what was sampled out included): not passed. Nor where
     attempts that are not judged to their end could bring the rate of all of them below. With ``confidence`` (0.95) the
     one-sided Wilson lower bound of the rate has to reach ``rate``, not the rate itself. Raises InvalidExperiment for a
-    number outside its range, and for an
-    ``of`` that could name no evaluator.
+    number outside its range, and for an ``of`` that could name no evaluator.
     """
     _check_share("rate", rate)
     _check_share("min_coverage", min_coverage)

@@ -6,7 +6,7 @@ read by :mod:`otel_eval.conventions.reading.parts`. What is in nobody's shape is
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import orjson
@@ -275,6 +275,11 @@ def asks(message: Message) -> bool:
 def calls_in(message: Message) -> list[ToolCallPart]:
     """The tool calls that the message asks for."""
     return [part for part in message.parts if isinstance(part, ToolCallPart)]
+
+
+def asked_for(messages: Iterable[Message]) -> Iterator[ToolCallPart]:
+    """The tool calls that the messages ask for, in their order."""
+    return (part for message in messages for part in calls_in(message))
 
 
 def results_in(message: Message) -> list[ToolResultPart]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from otel_eval.conventions.reading.messages import calls_in
+from otel_eval.conventions.reading.messages import asked_for
 from otel_eval.conventions.reading.values import decode_leniently, is_object, plain
 from otel_eval.interaction import Message
 from otel_eval.json_text import dumps
@@ -26,7 +26,7 @@ def structured_in(state: Mapping[str, Any], messages: Sequence[Message]) -> tupl
     what the last call was given.
     """
     answer: Any = next((state[key] for key in _KEYS if is_object(state.get(key))), None)
-    calls = [call for message in messages for call in calls_in(message)]
+    calls = list(asked_for(messages))
     if answer is None and calls and (said := messages[-1].text or "").startswith(_SENTENCE):
         answer = calls[-1].arguments if decode_leniently(said.removeprefix(_SENTENCE)) == calls[-1].arguments else None
     if answer is None:

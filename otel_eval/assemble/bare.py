@@ -17,6 +17,7 @@ from otel_eval.assemble.nodes import Node
 from otel_eval.assemble.tools import canonical
 from otel_eval.assemble.transcript import answer_in
 from otel_eval.assemble.tree import Tree
+from otel_eval.conventions.facts import Kind
 from otel_eval.conventions.reading.messages import asked_for, asks, call_ids_in, calls_in, results_in
 from otel_eval.identity import digest
 from otel_eval.interaction import Message, ToolCallPart
@@ -47,7 +48,7 @@ def loops_of(calls: Sequence[Call], trees: dict[str, Tree]) -> list[Loop]:
         shared = not loop.path or owners[first.trace_id, loop.path[-1]] > 1
         loop.span_id = first.span_id if shared else loop.path[-1]
         parent = None if shared else trees[first.trace_id].by_id.get(loop.span_id)
-        loop.name = parent.name or None if parent is not None else None
+        loop.name = None if parent is None or parent.kind() is Kind.STEP else parent.name or None
     for loop in loops:
         loop.outer = _outer(loop, loops)
     return loops

@@ -34,7 +34,9 @@ def gaps_of(interaction: Interaction, evidence: Evidence, tails: frozenset[str])
     """A gap for each field that is not there, or not there whole. ``tails``: the ends of texts that a length limit cut."""
     setting = setting_of(evidence)
     conversation = evidence.conversation()
-    absent = GapKind.NOT_CAPTURED if interaction.complete else GapKind.INCOMPLETE
+    silent = _is_silent(evidence)
+    unfinished = GapKind.NOT_CAPTURED if interaction.complete else GapKind.INCOMPLETE
+    absent = GapKind.NOT_CAPTURED if silent else unfinished
     if interaction.asked is None:
         yield _gap("asked", conversation, absent, setting)
     elif is_cut(interaction.asked, tails):
@@ -60,9 +62,9 @@ def gaps_of(interaction: Interaction, evidence: Evidence, tails: frozenset[str])
     elif not evidence.frames and evidence.calls and not evidence.calls[0].input:
         yield _gap("tool_calls", conversation, absent, setting)  # what came before may have asked for some
     if not interaction.model_calls:
-        yield Gap(field="model_calls", kind=absent)
+        yield Gap(field="model_calls", kind=unfinished)
     if interaction.usage == NO_USAGE:
-        yield Gap(field="usage", kind=absent)
+        yield Gap(field="usage", kind=unfinished)
     if interaction.system is None:
         told = interaction.asked is not None and (interaction.reply is not None or _goes_on(evidence))
         on = told and not _hides_system(conversation)  # there may be none
@@ -80,7 +82,13 @@ def gaps_of(interaction: Interaction, evidence: Evidence, tails: frozenset[str])
         yield Gap(field="history", kind=GapKind.REDACTED, setting=setting)
     for field, value in (("session", interaction.session), ("agent", interaction.agent)):
         if value is None:
-            yield Gap(field=field, kind=GapKind.DROPPED if _dropped(conversation) else absent)
+            yield Gap(field=field, kind=GapKind.DROPPED if _dropped(conversation) else unfinished)
+
+
+def _is_silent(evidence: Evidence) -> bool:
+    """Whether there are model calls alone, and none has any content: no call that is still to come would bring it."""
+    calls = [call.facts for call in evidence.calls]
+    return bool(calls) and not evidence.frames and not any(f.input or f.output or f.marks for f in calls)
 
 
 def _loses_requests(evidence: Evidence) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from otel_eval.conventions.reading.messages import asks
+from otel_eval.conventions.reading.messages import asks, results_in
 from otel_eval.conventions.reading.values import is_placeholder
 from otel_eval.interaction import Attachment, Message, ToolCallPart
 
@@ -47,15 +47,21 @@ def reply_in(messages: Sequence[Message]) -> str | None:
 def answer_in(output: Sequence[Message]) -> str | None:
     """The text of a model's answer that asks for no tool, a placeholder where it is hidden; None where there is none.
 
-    Several messages that follow one another are pieces of one answer; several alternatives are not told apart.
+    Several messages that follow one another are pieces of one answer; several alternatives are not told apart. What
+    stands before results of tools went before: a client that calls them itself puts out all that it went through.
     """
     texts: list[str] = []
-    for message in output:
+    for message in output[_answered_at(output) :]:
         if any(isinstance(part, ToolCallPart) for part in message.parts):
             return None
         if message.role == "assistant" and message.text is not None:
             texts.append(message.text)
     return "\n".join(texts) if texts else None
+
+
+def _answered_at(output: Sequence[Message]) -> int:
+    """Where the last results of tools end; 0 where there are none."""
+    return next((index for index in range(len(output), 0, -1) if results_in(output[index - 1])), 0)
 
 
 def shown(text: str | None) -> str | None:

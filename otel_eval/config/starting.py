@@ -24,6 +24,7 @@ from otel_eval.emit.settings import PREFIX, signals_on
 from otel_eval.emit.variables import mistakes_of, unreadable
 from otel_eval.evaluators.errors import EvaluatorDefinitionError
 from otel_eval.evaluators.loading import load as load_custom
+from otel_eval.storage_directory import unusable
 
 _FILES = "_file"
 
@@ -105,7 +106,7 @@ def _files_in(section: dict[str, Any], path: Path) -> Iterator[Fault]:
 
 
 def _storage(tree: Any, environ: Mapping[str, str]) -> Iterator[Fault]:
-    """A directory that could neither be made nor written to. Nothing is made: whoever only asks leaves no trace."""
+    """A directory that a start would refuse. Nothing is made: whoever only asks leaves no trace."""
     given = mapping(tree, "storage").get("directory", Storage().directory)
     if not isinstance(given, str) or not given.strip():
         return
@@ -114,12 +115,9 @@ def _storage(tree: Any, environ: Mapping[str, str]) -> Iterator[Fault]:
     except RuntimeError as error:  # of a ~somebody whom this machine does not know
         yield Fault(("storage", "directory"), str(error))
         return
-    there = next(each for each in (wanted, *wanted.parents) if os.path.lexists(each))
-    if not os.path.isdir(there):
-        yield Fault(("storage", "directory"), f"{there} is there, and is no directory")
-    elif not os.access(there, os.W_OK | os.X_OK):
-        made = "" if there == wanted else f", so {wanted} cannot be made"
-        yield Fault(("storage", "directory"), f"{there} cannot be written to{made}")
+    reason = unusable(wanted)
+    if reason is not None:
+        yield Fault(("storage", "directory"), reason)
 
 
 def _imports(tree: Any, environ: Mapping[str, str]) -> Iterator[Fault]:

@@ -113,26 +113,28 @@ class GrpcReceiver:
             self._listener.admit(authorization(context))
             with self._intake.in_flight.share() as held:
                 await held.expect()
-                body = await self._message(context)
+                body = await self._read(context)
+                if body is None:
+                    raise Refused(Code.MALFORMED, "the call carries no message")
                 held.came(len(body))
+                if await self._read(context) is not None:
+                    raise Refused(Code.MALFORMED, "the call carries more than one message, and none is taken")
                 return await self._intake.accept(signal, "protobuf", body, TRANSPORT)
         except Refused as refused:
             self._intake.count_refusal(refused, TRANSPORT)
             raise
 
-    async def _message(self, context: Context) -> bytes:
-        """The one message of the call. Raises :class:`Refused` where it is not there within ``receive_s``, or not at all."""
+    async def _read(self, context: Context) -> bytes | None:
+        """The call's next message; None at its end. Raises :class:`Refused` where neither comes within ``receive_s``."""
         reading = asyncio.ensure_future(context.read())
         # Not cancelled: gRPC completes the reading itself when the call ends.
         await asyncio.wait((reading,), timeout=self._receive_s)
         if not reading.done():
             raise retryable(Code.OVERLOADED, f"the request did not come within {self._receive_s:g} s")
-        body = reading.result()
+        message = reading.result()
         if context.cancelled():
             raise asyncio.CancelledError
-        if not isinstance(body, bytes):
-            raise Refused(Code.MALFORMED, "the call carries no message")
-        return body
+        return message if isinstance(message, bytes) else None
 
 
 def trailers(refused: Refused) -> tuple[tuple[str, bytes], ...]:

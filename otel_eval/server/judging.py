@@ -39,7 +39,6 @@ from otel_eval.journal import lock as journal_lock
 from otel_eval.journal import schema as journal_schema
 from otel_eval.judges import CompletionFunction
 from otel_eval.ledger import AsyncLedger
-from otel_eval.loop_guard import LoopGuard
 from otel_eval.pipeline import Pipeline, Relay
 from otel_eval.pipeline.forgetting import Forgotten, Wanted, forget
 from otel_eval.server.api_listening import serving_api
@@ -49,7 +48,7 @@ from otel_eval.server.presence import Presence, kept_in_place
 from otel_eval.server.retention import Retention
 from otel_eval.server.sending import destinations_of, exporter_of, refuse_own_listeners
 from otel_eval.server.stages import Stages
-from otel_eval.server.storage import StorageError, loop_guard
+from otel_eval.server.storage import loop_guard
 from otel_eval.server.watching import Watching
 
 C = TypeVar("C", bound=Consumer)
@@ -111,7 +110,7 @@ async def judging(
     where it cannot start.
     """
     config = plan.config
-    guard = await asyncio.to_thread(_guard, config, directory)
+    guard = await asyncio.to_thread(loop_guard, config, directory)
     async with contextlib.AsyncExitStack() as stack:
         with _as_server_error():
             emission = Emission(
@@ -212,14 +211,6 @@ def _as_server_error() -> Iterator[None]:
     try:
         yield
     except ExportSettingsError as error:
-        raise ServerError(str(error)) from error
-
-
-def _guard(config: Config, directory: Path) -> LoopGuard:
-    key = config.loop_guard.key
-    try:
-        return loop_guard(directory, None if key is None else key.get_secret_value())
-    except StorageError as error:
         raise ServerError(str(error)) from error
 
 

@@ -115,6 +115,22 @@ def test_check_looks_at_the_storage_directory(here: Path, directory: str, said: 
     assert not (here / "a").exists()
 
 
+def test_check_refuses_the_storage_directories_that_a_start_refuses(here: Path) -> None:
+    """One that others may enter and that holds what is not ours; a name that the file system does not take."""
+    (here / "shared").mkdir()
+    (here / "shared").chmod(0o755)
+    (here / "c.yaml").write_text("storage: {directory: shared}")
+    assert run("config", "check", "-c", "c.yaml").exit_code == 0  # empty: a start closes it
+    (here / "shared/notes.txt").touch()
+    refused = run("config", "check", "-c", "c.yaml").stderr.splitlines()[0]
+    assert refused.endswith("(mode 0755): give otel-eval a directory of its own, or close this one with chmod 700")
+    (here / "shared/journal.db").touch()
+    assert run("config", "check", "-c", "c.yaml").exit_code == 0  # ours: a start closes it
+    assert (here / "shared").stat().st_mode & 0o777 == 0o755
+    (here / "c.yaml").write_text(f"storage: {{directory: made/{'n' * 256}}}")
+    assert "a name in it is longer than the 255 bytes" in run("config", "check", "-c", "c.yaml").stderr
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
 def test_check_tells_a_storage_directory_that_cannot_be_written_to(here: Path) -> None:
     """It, or what it would be made in."""

@@ -201,6 +201,17 @@ async def test_a_sender_that_does_not_finish_is_let_go(taking: Taking, says: str
         await receiver.stop(0)
 
 
+async def test_a_call_with_two_messages_is_refused_whole(taking: Taking) -> None:
+    """Its one answer could not tell which of them is kept."""
+    async with grpc.aio.insecure_channel(taking.grpc) as channel:
+        call = channel.stream_unary(f"/{SERVICES['traces']}/Export")(iter((SOUND, SOUND)))
+        with pytest.raises(grpc.aio.AioRpcError) as refused:
+            await call
+    assert refused.value.code() is grpc.StatusCode.INVALID_ARGUMENT
+    assert "more than one message" in str(refused.value.details())
+    assert await taking.entries() == []
+
+
 @pytest.mark.parametrize("compression", [grpc.Compression.NoCompression, grpc.Compression.Gzip])
 async def test_a_message_past_the_limit_is_refused(start: Start, compression: grpc.Compression) -> None:
     """Also one that only expands past it; what fits is still taken afterwards."""

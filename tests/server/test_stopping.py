@@ -18,7 +18,7 @@ from otel_eval.server import stopping as stopping_module
 from otel_eval.server.errors import ServerError
 from otel_eval.server.stages import StageDied, watched
 from otel_eval.server.stopping import StoppedEarly, Stopping
-from otel_eval.server.storage import StorageError, prepare
+from otel_eval.storage_directory import StorageError, prepare
 from otel_eval.testing.server import running
 from otel_eval.testing.sink import Sink
 from tests.server.process import serving, start

@@ -11,9 +11,10 @@ help: ## list the verbs
 
 $(READY): requirements.lock pyproject.toml
 	@test -n "$(PYTHON)" || { echo "otel-eval needs Python 3.11 or later on the PATH"; exit 2; }
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@echo "installing what otel-eval needs into $(VENV): once, a minute or two"
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $(READY)
 
 demo: $(READY) ## start a real server, send it recorded agent exports, show the verdicts

@@ -26,7 +26,7 @@ from otel_eval.interaction import Interaction
 from otel_eval.judges.errors import JudgeUnavailable
 from otel_eval.judges.judge import PASSING_SCORE, Judge, decide
 from otel_eval.judges.model_judge import ModelJudge
-from otel_eval.judges.registry import LoopJudges
+from otel_eval.judges.per_loop import LoopJudges
 from otel_eval.outcome import Failed, Inconclusive, Outcome, Passed, Verdict
 
 

@@ -35,8 +35,8 @@ from otel_eval.judges import prompts, template
 from otel_eval.judges.completion import CompletionFunction
 from otel_eval.judges.conversation import current_conversation
 from otel_eval.judges.errors import JudgeConfigError, UnknownLabel
+from otel_eval.judges.per_loop import LoopJudges, judges_of_this_loop
 from otel_eval.judges.reading import read_label
-from otel_eval.judges.registry import Judges, LoopJudges
 from otel_eval.outcome import Cause, Errored, Failed, Inconclusive, Outcome, Passed
 
 
@@ -141,7 +141,7 @@ class LabelJudge(Evaluator):
 
     async def _ask(self, interaction: Interaction) -> tuple[str, str]:
         conversation = current_conversation()
-        judges = conversation.judges or Judges.of_this_loop()
+        judges = conversation.judges or judges_of_this_loop()
         evidence = await judges.evidence(interaction, conversation, self.max_input_chars)
         label, explanation = await judges.ask(
             conversation,

@@ -12,8 +12,17 @@ from dataclasses import dataclass, replace
 
 from otel_eval.evaluators.contract import Evaluator
 from otel_eval.experiment.errors import InvalidExperiment
+from otel_eval.experiment.gate_words import (
+    dependence,
+    known_evaluators,
+    not_counted,
+    number_of,
+    readable,
+    results_still_needed,
+    spread,
+    with_confidence,
+)
 from otel_eval.experiment.results import (
-    OWN_CHECKS,
     SETUP,
     TARGET,
     Attempt,
@@ -24,7 +33,7 @@ from otel_eval.experiment.results import (
     tally,
     tally_attempts,
 )
-from otel_eval.experiment.wilson import lower_bound, results_needed
+from otel_eval.experiment.wilson import lower_bound
 from otel_eval.faults import told
 
 
@@ -123,7 +132,7 @@ class _AllCases(Gate):
             return _undecided(self, "no case ran")
         passed = sum(case.status is Status.PASSED for case in cases)
         others = [f"{case.case_id} {case.status}" for case in cases if case.status is not Status.PASSED]
-        detail = f"{passed} of {_count(len(cases), 'case')} passed, required all"
+        detail = f"{passed} of {number_of(len(cases), 'case')} passed, required all"
         if others:
             detail += f"; not passed: {', '.join(others[:5])}{', …' if len(others) > 5 else ''}"
         return GateResult(
@@ -143,23 +152,23 @@ class _AttemptRate(Gate):
 
     @property
     def name(self) -> str:
-        return f"pass rate should be at least {self.rate:g}{_with_confidence(self.confidence)}"
+        return f"pass rate should be at least {self.rate:g}{with_confidence(self.confidence)}"
 
     def decide(self, attempts: Sequence[Attempt]) -> GateResult:
         if not attempts:
             return _undecided(self, "no attempt was made, so the pass rate cannot be read")
         counted = tally_attempts(attempts)
-        aside = _aside(Tally(waiting=counted.waiting, sampled_out=counted.sampled_out, not_run=counted.not_run))
+        aside = not_counted(Tally(waiting=counted.waiting, sampled_out=counted.sampled_out, not_run=counted.not_run))
         ended = [attempt for attempt in attempts if open_for(attempt) is None]
         if not ended:
             return _undecided(self, f"nothing was judged to its end, so the pass rate cannot be read{aside}")
-        over = f"{_count(len(ended), 'attempt')} ({_spread(ended)})"
+        over = f"{number_of(len(ended), 'attempt')} ({spread(ended)})"
         rated = _rated(self, "pass rate", counted.passed, len(ended), over, self.rate, self.confidence, ended)
         if counted.conclusive < self.min_conclusive:
-            had = _count(counted.conclusive, "conclusive attempt")
+            had = number_of(counted.conclusive, "conclusive attempt")
             return _undecided(self, f"{rated.detail}; {had}, required {self.min_conclusive}{aside}")
         if (coverage := counted.coverage or 0.0) < self.min_coverage:
-            shown, of = _readable(coverage, self.min_coverage), "all" if aside else "them"
+            shown, of = readable(coverage, self.min_coverage), "all" if aside else "them"
             return _undecided(
                 self, f"{rated.detail}; {shown} of {of} conclusive, required {self.min_coverage:g}{aside}"
             )
@@ -186,22 +195,22 @@ class _ResultRate(Gate):
 
     @property
     def name(self) -> str:
-        return f"pass rate of {self.label} should be at least {self.rate:g}{_with_confidence(self.confidence)}"
+        return f"pass rate of {self.label} should be at least {self.rate:g}{with_confidence(self.confidence)}"
 
     def decide(self, attempts: Sequence[Attempt]) -> GateResult:
         counted = tally(attempts, self.of)
-        aside = _aside(counted)
+        aside = not_counted(counted)
         if not counted.conclusive:
-            known = _aside_known(attempts, self.of)
+            known = known_evaluators(attempts, self.of)
             return _undecided(self, f"{self.label} judged no case, so its rate cannot be read{aside}{known}")
         if counted.conclusive < self.min_conclusive:
-            had = _count(counted.conclusive, "conclusive result")
+            had = number_of(counted.conclusive, "conclusive result")
             return _undecided(self, f"{self.label} has {had}, required {self.min_conclusive}{aside}")
         if (coverage := counted.coverage or 0.0) < self.min_coverage:
-            shown = _readable(coverage, self.min_coverage)
+            shown = readable(coverage, self.min_coverage)
             return _undecided(self, f"{self.label} covers {shown}, required {self.min_coverage:g}{aside}")
         judged = [attempt for attempt in attempts if tally([attempt], self.of).conclusive]
-        over = f"{_count(counted.conclusive, 'result')} ({_spread(judged)})"
+        over = f"{number_of(counted.conclusive, 'result')} ({spread(judged)})"
         what = f"pass rate of {self.label}"
         result = _rated(self, what, counted.passed, counted.conclusive, over, self.rate, self.confidence, judged)
         return replace(result, detail=result.detail + aside)
@@ -218,7 +227,7 @@ class _Target(Gate):
             return _undecided(self, "no attempt was made")
         checks = [result.check for attempt in attempts for result in attempt.results]
         failed, unprepared = checks.count(TARGET), checks.count(SETUP)
-        detail = f"the agent failed in {failed} of {_count(len(attempts), 'attempt')}"
+        detail = f"the agent failed in {failed} of {number_of(len(attempts), 'attempt')}"
         if unprepared:
             detail += f", {unprepared} could not be prepared"
         return GateResult(gate=self.name, passed=not failed and not unprepared, detail=detail)
@@ -261,85 +270,20 @@ def _rated(
 ) -> GateResult:
     rate = passed / total
     if confidence is None:
-        detail = f"{what} {_readable(rate, required)} over {over}, required {required:g}"
+        detail = f"{what} {readable(rate, required)} over {over}, required {required:g}"
         return GateResult(gate=gate.name, passed=rate >= required, detail=detail)
     bound = lower_bound(passed, total, confidence)
     detail = (
-        f"{what} {rate:.2f} over {over}, at least {_readable(bound, required)} with confidence {confidence:g}, "
+        f"{what} {rate:.2f} over {over}, at least {readable(bound, required)} with confidence {confidence:g}, "
         f"required {required:g}"
     )
     if bound < required:
-        detail += f": {_needed(rate, required, confidence)}"
-    return GateResult(gate=gate.name, passed=bound >= required, detail=detail, warnings=_dependence(attempts))
-
-
-def _needed(rate: float, required: float, confidence: float) -> str:
-    needed = results_needed(rate, required, confidence)
-    if needed is None:
-        return "no number of conclusive results at this rate would reach it"
-    return f"at this rate it would need {_count(needed, 'conclusive result')}"
-
-
-def _dependence(attempts: Sequence[Attempt]) -> tuple[str, ...]:
-    cases = len({attempt.case_id for attempt in attempts})
-    if cases == len(attempts):
-        return ()
-    return (
-        f"{len(attempts)} results come from {_count(cases, 'case')} run more than once: repeats of one case are not "
-        "independent, so the bound is narrower than the evidence; add cases rather than repeats",
-    )
-
-
-def _spread(attempts: Sequence[Attempt]) -> str:
-    sizes = [len(case.attempts) for case in cases_of(attempts)]
-    fewest, most = min(sizes), max(sizes)
-    runs = _count(most, "run") if fewest == most else f"{fewest} to {most} runs"
-    each = " each" if len(sizes) > 1 else ""
-    return f"{_count(len(sizes), 'case')}, {runs}{each}"
-
-
-def _aside(counted: Tally) -> str:
-    named = [
-        (counted.inconclusive, "inconclusive"),
-        (counted.errors, "error" if counted.errors == 1 else "errors"),
-        (counted.not_run, "not run"),
-        (counted.waiting, "waiting"),
-        (counted.sampled_out, "sampled out"),
-    ]
-    aside = [f"{count} {name}" for count, name in named if count]
-    return f"; not counted: {', '.join(aside)}" if aside else ""
-
-
-def _readable(value: float, required: float) -> str:
-    """Two decimals, more where two would read as the other side of what is required."""
-    for digits in range(2, 7):
-        shown = f"{value:.{digits}f}"
-        if (float(shown) >= required) == (value >= required):
-            return shown
-    return repr(value)
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
-
-
-def _with_confidence(confidence: float | None) -> str:
-    return "" if confidence is None else f" with confidence {confidence:g}"
+        detail += f": {results_still_needed(rate, required, confidence)}"
+    return GateResult(gate=gate.name, passed=bound >= required, detail=detail, warnings=dependence(attempts))
 
 
 def _undecided(gate: Gate, detail: str) -> GateResult:
     return GateResult(gate=gate.name, passed=False, detail=detail, decided=False)
-
-
-def _aside_known(attempts: Sequence[Attempt], of: str | type) -> str:
-    """The evaluators that there are, where none is called so: a slip of the pen must not read like missing evidence."""
-    refs = {ref.id: ref for attempt in attempts for ref in attempt.planned}
-    refs |= {result.evaluator.id: result.evaluator for attempt in attempts for result in attempt.results}
-    refs = {name: ref for name, ref in refs.items() if ref.check not in OWN_CHECKS}
-    if not refs or any(ref.matches(of) for ref in refs.values()):
-        return ""
-    names = list(refs)
-    return f"; there were {', '.join(names[:5])}{', …' if len(names) > 5 else ''}"
 
 
 def _check_of(of: object) -> None:

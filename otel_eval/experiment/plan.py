@@ -48,9 +48,9 @@ class Configured:
     @property
     def asked(self) -> Judges:
         """The judges that evaluators ask: the configuration's, else those of the running event loop."""
-        from otel_eval.judges import Judges  # not needed to say what an experiment is
+        from otel_eval.judges import judges_of_this_loop  # not needed to say what an experiment is
 
-        return Judges.of_this_loop() if self.judges is None else self.judges
+        return judges_of_this_loop() if self.judges is None else self.judges
 
     def with_role(self, interaction: Interaction) -> Interaction:
         """The Interaction with the first role that its agent has, as it is recorded live."""

@@ -17,9 +17,15 @@ from otel_eval.judges.errors import (
 )
 from otel_eval.judges.judge import Judge
 from otel_eval.judges.model_judge import ModelJudge
+from otel_eval.judges.per_loop import (
+    LoopJudges,
+    close_judges_of_this_loop,
+    judges_of_this_loop,
+    using_judges_of_this_loop,
+)
 from otel_eval.judges.prices import price_known
 from otel_eval.judges.prompts import DEFAULT_SYSTEM_MESSAGE, REPLY_FORMAT
-from otel_eval.judges.registry import Judges, LoopJudges, close_judges_of_this_loop, using_judges_of_this_loop
+from otel_eval.judges.registry import Judges
 from otel_eval.judges.rendering import default_user_message
 from otel_eval.judges.settings import JudgeModelSettings, Prices
 
@@ -51,6 +57,7 @@ __all__ = [
     "close_judges_of_this_loop",
     "completing",
     "default_user_message",
+    "judges_of_this_loop",
     "price_known",
     "using_judges_of_this_loop",
 ]

@@ -13,8 +13,9 @@ from otel_eval.judges.conversation import Conversation, current_conversation
 from otel_eval.judges.errors import JudgeConfigError
 from otel_eval.judges.evidence import quoted
 from otel_eval.judges.judge import Judge
+from otel_eval.judges.per_loop import LoopJudges, judges_of_this_loop
 from otel_eval.judges.reading import read_verdict
-from otel_eval.judges.registry import Judges, LoopJudges
+from otel_eval.judges.registry import Judges
 from otel_eval.judges.rendering import checked_sections, default_user_message
 from otel_eval.judges.settings import JudgeModelSettings
 from otel_eval.outcome import Verdict
@@ -134,7 +135,7 @@ class ModelJudge(Judge):
     def _asked_through(self, conversation: Conversation) -> Judges:
         if self._judges is not None:
             return self._judges.of_this_loop()
-        return conversation.judges or Judges.of_this_loop()
+        return conversation.judges or judges_of_this_loop()
 
     def _system_message(self, fingerprint: str | None) -> str:
         own = prompts.DEFAULT_SYSTEM_MESSAGE if self._system is None else self._system

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import logging
-import weakref
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TypeVar
 
@@ -83,11 +80,6 @@ class Judges:
         self.redaction = redaction or Redaction()
         self.max_input_chars = max_input_chars
         self._preparing = Preparing()
-
-    @staticmethod
-    def of_this_loop() -> Judges:
-        """The registry of judges that run outside of any server or run: no entries, no budgets; any litellm name."""
-        return _UNCONFIGURED.of_this_loop()
 
     def settings(self, name: str | None) -> JudgeModelSettings:
         """The entry of that name, else that litellm model; None names the default. Raises JudgeConfigError without one."""
@@ -271,48 +263,6 @@ class Judges:
             "traceparent": f"00-{trace_id}-{span_id}-01",
             "baggage": f"{BAGGAGE_KEY}={seed}",
         }
-
-
-class LoopJudges:
-    """The same judges for whoever asks them, on whichever event loop: each loop has a registry of its own, made at first use.
-
-    For evaluators that take their judges along, from one run to the next. What must hold over all loops (a daily budget's
-    store) is for ``make`` to share.
-    """
-
-    def __init__(self, make: Callable[[], Judges]) -> None:
-        self._make = make
-
-    def of_this_loop(self) -> Judges:
-        """The registry of the running loop. Raises RuntimeError where none runs."""
-        of_loop = _by_loop.setdefault(asyncio.get_running_loop(), {})
-        if self not in of_loop:
-            of_loop[self] = self._make()
-        return of_loop[self]
-
-
-async def close_judges_of_this_loop() -> None:
-    """Close the connections that judges without a server or a run opened on the running loop: before it ends."""
-    for judges in _by_loop.pop(asyncio.get_running_loop(), {}).values():
-        await judges.aclose()
-
-
-@contextlib.asynccontextmanager
-async def using_judges_of_this_loop() -> AsyncIterator[None]:
-    """Close those connections at the end of the block; where blocks overlap, at the end of the last."""
-    loop = asyncio.get_running_loop()
-    _users[loop] = _users.get(loop, 0) + 1
-    try:
-        yield
-    finally:
-        _users[loop] -= 1
-        if _users[loop] == 0:
-            await close_judges_of_this_loop()
-
-
-_users: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, int] = weakref.WeakKeyDictionary()
-_by_loop: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, dict[LoopJudges, Judges]] = weakref.WeakKeyDictionary()
-_UNCONFIGURED = LoopJudges(Judges)
 
 
 async def _in_time(client: Client, request: ModelRequest, conversation: Conversation) -> ModelAnswer:

@@ -15,6 +15,7 @@ from otel_eval.conventions.reading.values import decode, decode_leniently
 from otel_eval.conventions.registry import facts_of, note_of
 from otel_eval.interaction_json import from_json, to_json
 from otel_eval.signals import LogRecord, Scope, Span, SpanEvent
+from otel_eval.testing.spans import span
 
 KEYS = (
     "gen_ai.operation.name", "gen_ai.input.messages", "gen_ai.output.messages", "gen_ai.system_instructions",
@@ -150,3 +151,31 @@ def test_deep_nesting_is_survived(text: str, key: str) -> None:
 def test_half_a_pair_of_surrogates_is_replaced(text: str, decoded: object) -> None:
     """A text that was cut within an emoji is one that UTF-8 can write: nothing behind us takes the half."""
     assert decode(text) == decoded
+
+
+@pytest.mark.parametrize("number", [2**63 - 1, 2**64 - 1, 2**64, -(2**63) - 1, -(10**18) * 7 - 1, 10**40 + 7])
+def test_integers_beyond_64_bits_are_exact(number: int) -> None:
+    """An amount in the smallest unit of a currency, or an id of 128 bits: a float in its place is another number."""
+    call = {"type": "tool_call", "id": "c1", "name": "pay", "arguments": {"wei": number, "to": "0x9", "share": 0.5}}
+    said = [{"role": "assistant", "parts": [call]}]
+    chat = span("chat m", attributes={"gen_ai.operation.name": "chat", "gen_ai.output.messages": json.dumps(said)})
+    tool = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "pay", "gen_ai.tool.call.id": "c1"}
+    taken = {"gen_ai.tool.call.arguments": json.dumps(call["arguments"])}
+    for spans in ([chat], [chat, span("execute_tool pay", parent=chat, attributes={**tool, **taken})]):
+        (found,) = assemble(spans)
+        assert found.tool_calls[0].arguments == call["arguments"]
+        assert from_json(to_json(found)) == found
+
+
+@pytest.mark.parametrize("text", ["[" + "9" * 5000 + "]", "[" * 900 + "1" * 20 + "]" * 900])
+def test_what_python_does_not_read_is_read_as_before(text: str) -> None:
+    """More digits, or deeper, than Python's own reader takes."""
+    assert decode_leniently(text) is not None
+
+
+def test_digits_in_texts_and_fractions_stay_what_they_are() -> None:
+    assert decode('{"a": "12345678901234567890123", "b": 0.12345678901234567890, "c": 1}') == {
+        "a": "12345678901234567890123",
+        "b": 0.12345678901234567890,
+        "c": 1,
+    }

@@ -27,7 +27,7 @@ class GapKind(StrEnum):
     DROPPED = "dropped"
     """The SDK threw attributes, events or links away past a count limit."""
     INCOMPLETE = "incomplete"
-    """The span that would carry it never arrived."""
+    """The span that would carry it never arrived, or has not ended."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -212,7 +212,7 @@ class Interaction:
     ``id`` is ``<trace id>-<span id>`` in lower-case hex. ``parent_id`` is the Interaction this one is nested in (a
     sub-agent). ``asked`` is the user message of *this* turn, ``history`` the earlier turns that the model saw.
     ``usage`` is this Interaction's own, ``totals`` includes the nested ones. ``complete`` is False where the agent's
-    own span never came. ``role`` comes from the configuration, not from telemetry. ``attributes`` are those of the agent
+    own span never came, or has not ended (its end is 0). ``role`` comes from the configuration, not from telemetry. ``attributes`` are those of the agent
     span that the configuration's roles are matched by, and no others.
     """
 

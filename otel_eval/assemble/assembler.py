@@ -18,7 +18,7 @@ from otel_eval.assemble.detached import encloses, is_detached, nest
 from otel_eval.assemble.evidence import Evidence
 from otel_eval.assemble.handoffs import handoff_test
 from otel_eval.assemble.interactions import interaction_of
-from otel_eval.assemble.nodes import Node, join, observe, telling, unique
+from otel_eval.assemble.nodes import Node, is_open, join, observe, telling, unique
 from otel_eval.assemble.orphans import adopted
 from otel_eval.assemble.placing import place_tools
 from otel_eval.assemble.replies import answers
@@ -132,6 +132,7 @@ def _evidence(run: Run, made: dict[int, Evidence], names: Sequence[str]) -> Evid
         later=[made[id(later)] for later in run.in_a_row if id(later) in made],
         within=[made[id(inner)] for inner in run.within if id(inner) in made],
         around=() if run.parent is not None else [above.facts for above in run.tree.ancestors(run.root) if above.facts],
+        complete=not any(map(is_open, run.frames)),
         parent_id=None if run.parent is None else interaction_id(run.parent.root.trace_id, run.parent.root.span_id),
     )
 
@@ -197,7 +198,7 @@ def _evidence_of_loop(loop: Loop, trees: dict[str, Tree], taken: Mapping[tuple[s
         agent=names[0] if names else loop.name,
         parent_id=_parent_of(loop, taken),
         is_handoff=handoff_test(()),
-        complete=is_answered(loop) and not dangling,
+        complete=is_answered(loop) and not dangling and not any(is_open(call.node) for call in loop.calls),
     )
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 from otel_eval.assemble.deliveries import delivered
-from otel_eval.assemble.nodes import Node, collect, unique
+from otel_eval.assemble.nodes import Node, collect, is_open, unique
 from otel_eval.assemble.ties import ties
 from otel_eval.assemble.tree import Tree
 from otel_eval.conventions.facts import Kind, Note
@@ -23,7 +23,7 @@ class Standing:
     """How far an Interaction has come. Times are those of arrival.
 
     ``root`` is its agent span, None where there is none. ``last_activity`` is the last arrival of anything that is or
-    could be its own, ``last_around`` of anything in its traces. ``waits_for_span``: a span that must be its own has not
+    could be its own, ``last_around`` of anything in its traces. ``waits_for_span``: its own span, or one that must be below it, has not
     ended. ``waits_for_outer``: the parent of its agent span lives in the same process and has not arrived.
     """
 
@@ -222,7 +222,7 @@ class Group:
             root=root,
             last_activity=self._last(root.trace_id, below | loose),
             last_around=self.last_in(root.trace_id),
-            waits_for_span=bool(loose),
+            waits_for_span=bool(loose) or is_open(root),
             waits_for_outer=missing and top.parent_is_remote is not True,
             parent_missing=missing,
             one_resource=_one_resource(tree.by_id[span] for span in below),
@@ -278,7 +278,7 @@ def _is_on_bus(node: Node) -> bool:
 
 def _could_be_below(root: Node, node: Node) -> bool:
     """A span that started after the agent's end is not below it; clocks of two processes are not compared."""
-    return node.resource != root.resource or node.started_ns < root.ended_ns
+    return node.resource != root.resource or node.started_ns < root.ended_ns or is_open(root)
 
 
 def _one_resource(nodes: Iterable[Node]) -> bool:

@@ -67,6 +67,11 @@ class Node:
         return Kind.OTHER if self.facts is None else self.facts.kind
 
 
+def is_open(node: Node) -> bool:
+    """Whether it was sent before it ended: OTLP requires an end, and 0 is none."""
+    return node.ended_ns == 0 < node.started_ns
+
+
 def observe(span: Span | OrdinarySpan, keep: Collection[str] = ()) -> Node:
     """The span as a node. The span itself need not be kept. ``keep``: names of attributes that are wanted as they stand."""
     if not isinstance(span, Span):

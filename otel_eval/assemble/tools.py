@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from otel_eval.assemble.handoffs import handed_over
+from otel_eval.assemble.nodes import is_open
 from otel_eval.assemble.tool_spans import ToolSpan, alike, of_one_id
 from otel_eval.conventions.facts import MISSING, Facts, Kind, Missing
 from otel_eval.conventions.reading.cutting import LIMIT_SETTING, is_cut
@@ -297,7 +298,8 @@ def _tool_call(span: ToolSpan | None, request: Asked | None, missing: _Missing) 
             error = error_in_result(request.result, loop=not missing.seen) or error
         if error is not None and error == facts.error and _KIND.fullmatch(error) and (shown := _shown(request.result)):
             error = f"{error}: {shown}"
-    gaps = _gaps(facts, arguments, result, error, missing)
+    absent = GapKind.INCOMPLETE if span is not None and is_open(span.node) else missing.lost or GapKind.NOT_CAPTURED
+    gaps = _gaps(facts, arguments, result, error, missing, absent)
     return ToolCall(
         name=name,
         arguments=None if arguments is MISSING or is_placeholder(arguments) else arguments,
@@ -316,7 +318,12 @@ def _shown(result: JsonValue | Missing) -> str | None:
 
 
 def _gaps(
-    facts: Facts, arguments: JsonValue | Missing, result: JsonValue | Missing, error: str | None, missing: _Missing
+    facts: Facts,
+    arguments: JsonValue | Missing,
+    result: JsonValue | Missing,
+    error: str | None,
+    missing: _Missing,
+    absent: GapKind,
 ) -> tuple[Gap, ...]:
     setting, gaps = facts.setting or missing.setting, []
     for field, value in (("arguments", arguments), ("result", result)):
@@ -328,7 +335,7 @@ def _gaps(
             continue
         if kind is None and value is MISSING and not (field == "result" and error is not None):
             dropped = any(mark.field == "*" for mark in facts.marks)
-            kind = GapKind.DROPPED if dropped else missing.lost or GapKind.NOT_CAPTURED
+            kind = GapKind.DROPPED if dropped else absent
         if kind is not None and (value is MISSING or kind is not GapKind.NOT_CAPTURED):
             helps = kind in (GapKind.NOT_CAPTURED, GapKind.REDACTED)
             gaps.append(Gap(field=field, kind=kind, setting=setting if helps else None))

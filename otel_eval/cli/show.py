@@ -130,7 +130,7 @@ def _facts(interaction: Interaction) -> Iterator[str]:
         "took": None if interaction.duration_ns is None else f"{interaction.duration_ns / 1e9:.2f} s",
         "tokens": interaction.totals.usage.total_tokens,
         "failed": None if interaction.failure is None else str(interaction.failure),
-        "incomplete": None if interaction.complete else "the agent's own span never came",
+        "incomplete": None if interaction.complete else "the agent's own span never came, or has not ended",
         "told by": ", ".join(interaction.conventions) or None,
     }
     return (f"{name + ':':<13}{value}" for name, value in facts.items() if value is not None)

@@ -33,7 +33,7 @@ class Binding(Section):
     trigger_on_failure: Flag | None = None
     """Whether failed Interactions are judged; else what the evaluator declares."""
     trigger_on_incomplete: Flag = False
-    """Whether Interactions are judged whose agent span never came."""
+    """Whether Interactions are judged whose agent span never came, or has not ended."""
     nested: Flag = False
     """Whether `*` and roles reach the Interactions of sub-agents; entries that name agents always do."""
     service: SomeTexts | None = None

@@ -18,6 +18,7 @@ from typing import Any
 from otel_eval.conventions.facts import Facts, Kind, fill
 from otel_eval.conventions.reading.content import Content
 from otel_eval.conventions.reading.messages import calls_in, read_message, read_messages
+from otel_eval.conventions.reading.reasons import reasons_in
 from otel_eval.conventions.reading.values import containers, is_object, is_placeholder, text
 from otel_eval.frozen import changed
 from otel_eval.interaction import Message, TextPart
@@ -126,6 +127,7 @@ def _details(attributes: Mapping[str, Any], body: Mapping[str, Any]) -> Facts:
         input=content.messages("input", "gen_ai.input.messages"),
         output=content.messages("output", "gen_ai.output.messages", role="assistant"),
         system=content.instructions("gen_ai.system_instructions", "gen_ai.system.instructions"),
+        finish_reasons=reasons_in(content.attributes),
         marks=content.marks,
     )
 

@@ -19,7 +19,7 @@ from otel_eval.conventions.reading.content import Content, usage_of
 from otel_eval.conventions.reading.languages import lost_its_end
 from otel_eval.conventions.reading.messages import calls_in, read_messages, results_in
 from otel_eval.conventions.reading.payloads import is_command, tool_outcome
-from otel_eval.conventions.reading.reasons import asks_for_tools
+from otel_eval.conventions.reading.reasons import asks_for_tools, reasons_in
 from otel_eval.conventions.reading.trouble import error_in_result, failure_of, is_bare, is_control_flow, tool_error_of
 from otel_eval.conventions.reading.values import decode_leniently, first_text, is_object, text
 from otel_eval.interaction import Failure, Message
@@ -282,6 +282,8 @@ def finish_reasons_of(attributes: Mapping[str, Any]) -> tuple[str, ...]:
 def _model(span: Span, kind: Kind) -> dict[str, Any]:
     attributes = span.attributes
     reasons = finish_reasons_of(attributes)
+    if not reasons and kind is Kind.MODEL:
+        reasons = reasons_in(attributes)
     return {
         "failure": failure_of(span) or _told_by_finish(attributes, reasons),
         "model": first_text(attributes, ("gen_ai.response.model", "gen_ai.request.model")),

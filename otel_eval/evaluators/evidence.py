@@ -36,7 +36,7 @@ _WORDS = {
 }
 _NAMES = {"tool_calls": "tool calls", "model_calls": "model calls", "started_ns": "start", "ended_ns": "end"}
 
-AGENT_SPAN_MISSING = Inconclusive(reason="the agent span never came", cause=Cause.INCOMPLETE)
+AGENT_SPAN_MISSING = Inconclusive(reason="the agent span never came, or has not ended", cause=Cause.INCOMPLETE)
 
 
 def forbidding(found: str | None, clear: str, lacking: Inconclusive | None) -> Decided:

@@ -68,7 +68,7 @@ async def test_whole_evidence(evaluator: Evaluator, judged: Interaction, said: s
         (should_make_at_most_tool_calls(5), interaction(totals=Totals()),
          "INCONCLUSIVE tool-call-budget: no count of tool calls in the telemetry"),
         (should_make_at_most_tool_calls(5), interaction(tool_calls=["a"], complete=False),
-         "INCONCLUSIVE tool-call-budget: the agent span never came (as far as it was captured: "
+         "INCONCLUSIVE tool-call-budget: the agent span never came, or has not ended (as far as it was captured: "
          "1 tool call of at most 5 tool calls)"),
         (should_use_at_most_tokens(50), tokens(input_tokens=51),
          "FAIL token-budget: expected at most 50 tokens, was at least 51 tokens"),

@@ -19,9 +19,9 @@ from otel_eval.testing.interactions import interaction, tool_call
         (interaction(failure=Failure(type="ValueError", message="bad")),
          "FAIL no-failure: expected no failure, was ValueError: bad"),
         (interaction(failure=Failure()), "FAIL no-failure: expected no failure, was failed"),
-        (interaction(complete=False), "INCONCLUSIVE no-failure: the agent span never came"),
+        (interaction(complete=False), "INCONCLUSIVE no-failure: the agent span never came, or has not ended"),
         (interaction(complete=False, failure="HTTP 500"),
-         "INCONCLUSIVE no-failure: the agent span never came; below it: HTTP 500"),
+         "INCONCLUSIVE no-failure: the agent span never came, or has not ended; below it: HTTP 500"),
     ],
 )  # fmt: skip
 async def test_the_agent_span_tells(judged: Interaction, said: str, context: EvaluationContext) -> None:

@@ -7,7 +7,11 @@ LangChain4j; an enumeration's member where Python wrote it as a text, ``FinishRe
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
+from typing import Any
+
+from otel_eval.conventions.reading.values import decode_leniently, is_object, text
 
 _ASKING = frozenset({"toolcall", "toolcalls", "tooluse", "toolexecution", "functioncall"})
 
@@ -16,3 +20,21 @@ _ASKING = frozenset({"toolcall", "toolcalls", "tooluse", "toolexecution", "funct
 def asks_for_tools(reason: str) -> bool:
     """Whether the model stopped to have tools called."""
     return "".join(filter(str.isalnum, reason.rpartition(".")[2])).lower() in _ASKING
+
+
+def reasons_in(attributes: Mapping[str, Any]) -> tuple[str, ...]:
+    """The ``finish_reason`` of each message that came out and has one, of ``gen_ai.output.messages`` or numbered.
+
+    Semantic conventions 1.37 to 1.41 require it there and recommend ``gen_ai.response.finish_reasons`` beside it; the
+    numbered messages of OpenLLMetry have it alone (``gen_ai.completion.0.finish_reason``).
+    """
+    raw = attributes.get("gen_ai.output.messages")
+    found: list[Any] = []
+    if raw is None:
+        while (reason := attributes.get(f"gen_ai.completion.{len(found)}.finish_reason")) is not None:
+            found.append(reason)
+    elif not isinstance(raw, str) or '"finish_reason"' in raw:  # saves reading it again
+        output = decode_leniently(raw)
+        messages = output if isinstance(output, list) else [output]
+        found = [said.get("finish_reason") for said in messages if is_object(said)]
+    return tuple(reason for reason in map(text, found) if reason is not None)

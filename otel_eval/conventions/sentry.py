@@ -8,6 +8,8 @@ Source: @sentry/node 10.78.0 with another span processor beside Sentry's, and Se
 
 from __future__ import annotations
 
+from typing import Any
+
 from otel_eval.conventions.facts import Convention, Facts, Kind
 from otel_eval.conventions.genai import kind_of
 from otel_eval.conventions.reading.content import Content
@@ -61,11 +63,19 @@ def _said(content: Content) -> tuple[Message, ...] | None:
         return read_messages(told, "assistant") or None
     text = _text(content)
     calls = content.value("output", "gen_ai.response.tool_calls")
-    asked = read_message({"role": "assistant", "tool_calls": calls}) if isinstance(calls, list) else None
+    asked = read_message({"role": "assistant", "tool_calls": _once(calls)}) if isinstance(calls, list) else None
     parts: list[Part] = [] if asked is None else list(calls_in(asked))
     if text is not None and (text or not parts):
         parts.insert(0, TextPart(text=text))
     return (Message(role="assistant", parts=tuple(parts)),) if parts else None
+
+
+def _once(calls: list[Any]) -> list[Any]:
+    """Of a stream of Gemini's, each call stands there twice: as the API has it, with ``args``, and once more in OpenAI's
+    shape, with ``arguments`` (``google-genai/streaming.ts``).
+    """
+    own = [call for call in calls if is_object(call) and "args" in call]
+    return own or calls
 
 
 def _text(content: Content) -> str | None:

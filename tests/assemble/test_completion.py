@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from otel_eval.assemble.assembler import assemble
 from otel_eval.assemble.completion import Closed, Completion, CompletionSettings, Due
 from otel_eval.assemble.nodes import join, observe
+from otel_eval.interaction import GapKind
 from otel_eval.signals import Resource, Span
 from otel_eval.testing.spans import (
     SECOND_NS,
@@ -290,6 +291,36 @@ def test_a_bare_loop_is_complete_with_its_answer() -> None:
     clock.add(second)
     assert clock.until(100 + SETTLE) == [id_of(first)]
     assert sorted(clock.closed) == sorted([first.trace_id, second.trace_id])
+
+
+@pytest.mark.parametrize(
+    ("reason", "complete"),
+    [
+        ("stop", True),
+        ("end_turn", True),
+        ("max_tokens", True),
+        ("tool_calls", False),
+        ("completed", False),
+        (None, False),
+    ],
+)
+def test_a_bare_loop_without_content_is_complete_by_its_finish_reason(reason: str | None, complete: bool) -> None:
+    """Where content is off, an answer is known by why the model stopped, and the gap names the switch."""
+    call = span(
+        "chat m",
+        attributes={
+            "gen_ai.operation.name": "chat",
+            "gen_ai.request.model": "m",
+            **({} if reason is None else {"gen_ai.response.finish_reasons": [reason]}),
+        },
+    )
+    (found,) = assemble([call])
+    assert found.complete == complete
+    (gap,) = [gap for gap in found.gaps if gap.field == "reply"]
+    assert (gap.kind is GapKind.NOT_CAPTURED, gap.setting is not None) == (complete, complete)
+    clock = Clocked()
+    clock.add(call)
+    assert clock.until(ACROSS) == ([id_of(call)] if complete else [])
 
 
 def test_model_calls_whose_agent_is_open_are_no_interaction_yet() -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from otel_eval.assemble.assembler import assemble
 from otel_eval.conventions.facts import Facts, Kind
+from otel_eval.conventions.reading.messages import calls_in
 from otel_eval.conventions.registry import facts_of
 from otel_eval.signals import Scope, Span
 from otel_eval.testing.spans import span
@@ -106,3 +107,13 @@ def test_without_content_the_gap_names_the_switch() -> None:
     gap = found.gap("reply")
     assert gap is not None
     assert "recordOutputs: true" in (gap.setting or "")
+
+
+def test_a_stream_of_gemini_writes_each_call_twice() -> None:
+    """As the API has it, and once more in OpenAI's shape; two equal calls are two all the same."""
+    own = [{"name": "roll", "args": {"sides": 66}}, {"name": "roll", "args": {"sides": 66}}]
+    again = [{"type": "function", "name": each["name"], "arguments": each["args"]} for each in own]
+    found = facts(
+        "generate_content", operation__name="generate_content", response__tool_calls=json.dumps([*own, *again])
+    )
+    assert [(call.name, call.arguments) for call in calls_in(found.output[0])] == [("roll", {"sides": 66})] * 2

@@ -14,12 +14,19 @@ from typing import Any
 from otel_eval.conventions.reading.values import decode_leniently, is_object, text
 
 _ASKING = frozenset({"toolcall", "toolcalls", "tooluse", "toolexecution", "functioncall"})
+_ENDING = frozenset({"stop", "endturn", "stopsequence", "length", "maxtokens", "contentfilter", "safety", "refusal"})
 
 
 @lru_cache(maxsize=512)
 def asks_for_tools(reason: str) -> bool:
     """Whether the model stopped to have tools called."""
-    return "".join(filter(str.isalnum, reason.rpartition(".")[2])).lower() in _ASKING
+    return _word(reason) in _ASKING
+
+
+@lru_cache(maxsize=512)
+def ends_the_turn(reason: str) -> bool:
+    """Whether the model stopped with its answer, whole or not. ``completed`` of OpenAI's responses says nothing of it."""
+    return _word(reason) in _ENDING
 
 
 def reasons_in(attributes: Mapping[str, Any]) -> tuple[str, ...]:
@@ -38,3 +45,7 @@ def reasons_in(attributes: Mapping[str, Any]) -> tuple[str, ...]:
         messages = output if isinstance(output, list) else [output]
         found = [said.get("finish_reason") for said in messages if is_object(said)]
     return tuple(reason for reason in map(text, found) if reason is not None)
+
+
+def _word(reason: str) -> str:
+    return "".join(filter(str.isalnum, reason.rpartition(".")[2])).lower()

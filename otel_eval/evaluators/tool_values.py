@@ -83,15 +83,16 @@ class ToolResultContains(ExactEvaluator):
     def evaluate(self, interaction: Interaction, context: EvaluationContext) -> Decided:
         arrived = []
         called = False
-        lacking = lacking_of(interaction, "tool_calls")
+        lacking = of_list = lacking_of(interaction, "tool_calls")
         for index, call in calls_of(interaction, self.tool):
             called = True
             if call.error is not None:
                 continue
-            lacking = lacking or lacking_of_call(interaction, index, "result")
+            unknown = of_list or lacking_of_call(interaction, index, "result")
+            lacking = lacking or unknown
             if call.result is None:
                 continue
-            if self._is_in(call.result, whole=lacking is None):
+            if self._is_in(call.result, whole=unknown is None):
                 return requiring(f"{self.tool} result contains {show(self.text)}", "", None)
             if _has_marker(call.result):
                 lacking = lacking or Inconclusive(

@@ -139,6 +139,13 @@ async def test_the_brackets_that_close_a_cut_result_are_not_evidence(context: Ev
     assert (await run(evaluator, with_results({"cents": 49}, gap=GapKind.TRUNCATED), context)).word == "INCONCLUSIVE"
 
 
+async def test_a_whole_result_counts_to_its_end_beside_one_that_was_cut(context: EvaluationContext) -> None:
+    """What is not known of one result is no reason to doubt the brackets of another."""
+    cut = with_results('{"cents": 1', gap=GapKind.TRUNCATED).tool_calls
+    judged = interaction(tool_calls=[*cut, *with_results({"cents": 49}).tool_calls])
+    assert (await run(tool_result_should_contain("getOrder", '"cents":49}'), judged, context)).word == "PASS"
+
+
 async def test_a_tool_that_only_failed_gave_no_result(context: EvaluationContext) -> None:
     """The failure is what no-tool-errors reports; here it is inconclusive, in so many words."""
     judged = interaction(tool_calls=[ToolCall(name="getOrder", error="Timeout: slow")])

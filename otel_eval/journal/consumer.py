@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -105,16 +105,22 @@ class Consumer(ABC):
         """Keep, durably, how far a reader has come that goes its own pace."""
         await self._change(Advance(reader, seq))
 
-    async def forget(self, trace_ids: Iterable[str], bodies: Mapping[int, bytes | None] | None = None) -> int:
+    async def forget(
+        self,
+        trace_ids: Iterable[str],
+        bodies: Mapping[int, bytes | None] | None = None,
+        values: Sequence[bytes] = (),
+    ) -> int:
         """Delete what is kept of these traces, in quarantine too; how many files went from there.
 
+        From quarantine goes what one of ``values`` stands in as well: nobody can say of which trace that is.
         ``bodies``: what is left of entries that are not yet released, None for nothing; those traces are the caller's to
         take out. What is deleted is overwritten on disk. A closed trace stays known as closed until it expires, so that
         its late spans start nothing.
         """
         chosen = tuple(trace_ids)
         await self._change(Forget(chosen, dict(bodies or {})))
-        return await self._in_thread(self._quarantine.forget, chosen)
+        return await self._in_thread(self._quarantine.forget, chosen, values)
 
     async def forget_quarantined(self, before_ns: int) -> int:
         """Delete what was put into quarantine before that time (Unix epoch); how many requests it were."""

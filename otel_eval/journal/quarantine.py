@@ -35,13 +35,14 @@ class Quarantine:
         self._prune()
         return path
 
-    def forget(self, trace_ids: Sequence[str]) -> int:
-        """Delete the requests in which one of these trace ids stands, raw or in hex; how many they were."""
+    def forget(self, trace_ids: Sequence[str], values: Sequence[bytes] = ()) -> int:
+        """Delete the requests in which one of these trace ids stands, raw or in hex, or one of these values; how many."""
         needles = [needle for trace_id in trace_ids for needle in (bytes.fromhex(trace_id), trace_id.lower().encode())]
         gone = 0
         for reason in self._reasons():
             content = reason.with_suffix("").read_bytes()
-            if any(needle in content or needle in content.lower() for needle in needles):
+            named = any(needle in content or needle in content.lower() for needle in needles)
+            if named or any(value in content for value in values):
                 _remove(reason)
                 gone += 1
         return gone

@@ -21,7 +21,7 @@ from otel_eval.loop_guard import LoopGuard
 from otel_eval.pipeline.pipeline import Pipeline
 from otel_eval.pipeline.reading import Reader, UnreadableRequest
 from otel_eval.pipeline.relay import Relay
-from otel_eval.receive.removal import without_traces
+from otel_eval.receive.removal import value_bytes, without_traces
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +46,10 @@ class Wanted:
             "before_ns": self.before_ns,
         }
         return {name: value for name, value in fields.items() if value is not None}
+
+    def values(self) -> tuple[bytes, ...]:
+        """What stands in a request of that session or user, whether it can be read or not."""
+        return tuple(form for text in (self.session, self.user) if text for form in value_bytes(text))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,11 +82,11 @@ async def forget(
     )
     if journal is None:
         return forgotten
-    chosen = await _chosen(wanted, journal, set(deleted.trace_ids))
+    chosen, unreadable = await _chosen(wanted, journal, set(deleted.trace_ids))
     if pipeline is not None:
         await pipeline.forget(chosen)
-    bodies = {entry.seq: body async for entry, body in _without(chosen, journal)}
-    quarantined = await journal.forget(chosen, bodies)
+    bodies = {entry.seq: body async for entry, body in _without(chosen, journal)} | dict.fromkeys(unreadable)
+    quarantined = await journal.forget(chosen, bodies, wanted.values())
     if relay is not None:
         relay.reread()
     if wanted.before_ns is not None:
@@ -97,31 +101,45 @@ async def forget(
     )
 
 
-async def _chosen(wanted: Wanted, journal: Consumer, deleted: set[str]) -> set[str]:
-    """The traces that it means: those of what the ledger had, and those in unreleased entries, which it may not have yet."""
+async def _chosen(wanted: Wanted, journal: Consumer, deleted: set[str]) -> tuple[set[str], list[int]]:
+    """The traces that it means: those of what the ledger had, and those in unreleased entries, which it may not have yet.
+
+    And the entries that it means as a whole, as they wait to be forwarded and cannot be read.
+    """
     if wanted.interaction is not None:
         trace_id = wanted.interaction.partition("-")[0].lower()
-        return deleted | ({trace_id} if _is_trace_id(trace_id) else set())
+        return deleted | ({trace_id} if _is_trace_id(trace_id) else set()), []
     matching: set[str] = set()
     newest: dict[str, int] = {}
+    unreadable: list[int] = []
     reader = Reader(LoopGuard(secrets.token_bytes(16)), NullRecorder())
     async for entry in journal.unreleased():
-        for trace_id, facts in await asyncio.to_thread(_told, reader, entry):
+        told = await asyncio.to_thread(_told, reader, entry)
+        if told is None and _is_meant(wanted, entry):
+            unreadable.append(entry.seq)
+        for trace_id, facts in told or ():
             newest[trace_id] = entry.received_ns
             if facts is not None and _is_of(wanted, facts):
                 matching.add(trace_id)
     if wanted.before_ns is None:
-        return deleted | matching
+        return deleted | matching, unreadable
     old = {trace_id for trace_id, received_ns in newest.items() if received_ns < wanted.before_ns}
-    return deleted - newest.keys() | old  # an old trace that goes on is not old as a whole
+    return deleted - newest.keys() | old, unreadable  # an old trace that goes on is not old as a whole
 
 
-def _told(reader: Reader, entry: Entry) -> list[tuple[str, Facts | None]]:
+def _told(reader: Reader, entry: Entry) -> list[tuple[str, Facts | None]] | None:
+    """The traces of the entry with what each span says; None where it cannot be read."""
     try:
         nodes, notes = reader.read(entry.request)
     except UnreadableRequest:
-        return []  # it goes to quarantine when its turn comes, and is looked for there
+        return None
     return [(node.trace_id, node.facts) for node in nodes] + [(note.trace_id, note.facts) for note in notes]
+
+
+def _is_meant(wanted: Wanted, unreadable: Entry) -> bool:
+    if wanted.before_ns is not None:
+        return unreadable.received_ns < wanted.before_ns
+    return any(value in unreadable.request.body for value in wanted.values())
 
 
 def _is_of(wanted: Wanted, facts: Facts) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import json
 from collections.abc import Callable, Collection
 from typing import Any
 
@@ -31,6 +32,19 @@ def without_traces(request: Request, trace_ids: Collection[str]) -> bytes | None
         return (_of_json if request.encoding == "json" else _of_protobuf)(request, frozenset(trace_ids))
     except (DecodeError, ValueError):
         return request.body
+
+
+def value_bytes(text: str) -> tuple[bytes, ...]:
+    """How a request writes a text that is a whole value: in protobuf (a string of an ``AnyValue``), and in JSON.
+
+    For requests that cannot be read: whose they are is known by these alone.
+    """
+    raw = text.encode()
+    length, rest = b"", len(raw)
+    while rest > 0x7F:
+        length, rest = length + bytes([rest & 0x7F | 0x80]), rest >> 7
+    in_json = {json.dumps(text).encode(), json.dumps(text, ensure_ascii=False).encode()}
+    return (b"\x0a" + length + bytes([rest]) + raw, *in_json)
 
 
 def _of_protobuf(request: Request, trace_ids: frozenset[str]) -> bytes | None:

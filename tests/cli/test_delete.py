@@ -23,7 +23,7 @@ from otel_eval.record import Origin
 from otel_eval.testing.interactions import interaction
 from otel_eval.testing.otlp import otlp_logs_request, otlp_request
 from otel_eval.testing.records import evaluation_record
-from otel_eval.testing.spans import conversation, log_record
+from otel_eval.testing.spans import agent_span, conversation, log_record
 
 DAY_NS = 86_400_000_000_000
 LEDGER = "sqlite:///otel-eval-data/ledger.db"
@@ -183,6 +183,40 @@ def test_what_is_not_put_together_yet_goes_from_the_journal(run: Callable[..., A
     }  # fmt: skip
     assert found_on_disk("SECRET-ANN") == []
     assert found_on_disk("SECRET-BOB") != []
+
+
+def unreadable(asked: str, session: str, user: str) -> Request:
+    """One whose only span is no protobuf, as a text in it is not UTF-8: it cannot be said what it holds."""
+    spans = [agent_span(asked=f"{asked} NOT-UTF8", session=session, attributes={"user.id": user})]
+    body = otlp_request(spans).replace(b"NOT-UTF8", b"\xff" * 8)
+    return Request(signal="traces", encoding="protobuf", body=body)
+
+
+async def fill_with_unreadable() -> None:
+    """In quarantine, and in the journal where they wait to be forwarded. One session has more than 127 letters."""
+    async with await Journal.open(Path("otel-eval-data"), clock=SystemClock()) as journal:
+        for asked, session, user in (("SECRET-CY", "s" * 200, "cy"), ("SECRET-DEE", "s-dee", "cynthia")):
+            seq = await journal.append(unreadable(asked, session, user))
+            await journal.quarantine(seq, "broken", release=False)
+
+
+@pytest.mark.parametrize(
+    ("options", "gone", "left"),
+    [
+        (["--session", "s" * 200], 1, ["SECRET-DEE"]),
+        (["--user", "cy"], 1, ["SECRET-DEE"]),
+        (["--user", "cynthi"], 0, ["SECRET-CY", "SECRET-DEE"]),
+        (["--before", "0s"], 2, []),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_read_goes_as_a_whole(
+    run: Callable[..., Any], options: list[str], gone: int, left: list[str]
+) -> None:
+    """From the journal and from quarantine, by the whole value that stands in it, or by when it came."""
+    asyncio.run(fill_with_unreadable())
+    result = json.loads(run(*options, "--yes", "--format", "json").stdout)
+    assert (result["requests"], result["quarantined"]) == (gone, gone)
+    assert [text for text in ("SECRET-CY", "SECRET-DEE") if found_on_disk(text)] == left
 
 
 def test_with_ledger_that_ledger_alone_is_touched(run: Callable[..., Any]) -> None:

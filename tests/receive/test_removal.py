@@ -10,9 +10,9 @@ from google.protobuf import json_format
 
 from otel_eval.journal import Request
 from otel_eval.receive.decode import decode_logs, decode_traces
-from otel_eval.receive.removal import without_traces
+from otel_eval.receive.removal import value_bytes, without_traces
 from otel_eval.testing.otlp import otlp_logs_request, otlp_request, trace_request
-from otel_eval.testing.spans import conversation, log_record
+from otel_eval.testing.spans import agent_span, conversation, log_record
 
 MINE, THEIRS = conversation(asked="mine"), conversation(asked="theirs")
 ID = MINE[0].trace_id
@@ -76,3 +76,13 @@ UNTOUCHED = [
 def test_what_holds_nothing_of_it_is_the_same_object(request_: Request) -> None:
     """So that nothing is written for it."""
     assert without_traces(request_, [ID]) is request_.body
+
+
+@pytest.mark.parametrize("text", ["s", "s" * 127, "s" * 128, "s" * 20_000, "größe"])
+def test_a_value_is_found_in_what_cannot_be_read(text: str) -> None:
+    """However long, in protobuf and in JSON; never as a part of a longer one."""
+    for value, found in ((text, True), (text + "x", False), ("x" + text, False)):
+        body = otlp_request([agent_span(asked=None, reply=None, agent=None, session=value)])
+        in_json = json_format.MessageToJson(trace_request([agent_span(session=value)])).encode()
+        assert any(form in body for form in value_bytes(text)) is found
+        assert any(form in in_json for form in value_bytes(text)) is found

@@ -17,7 +17,7 @@ from otel_eval.assemble.nodes import Node
 from otel_eval.assemble.tools import canonical
 from otel_eval.assemble.transcript import answer_in
 from otel_eval.assemble.tree import Tree
-from otel_eval.conventions.facts import Kind
+from otel_eval.conventions.facts import TOOL_CALLS, Kind
 from otel_eval.conventions.reading.messages import asked_for, asks, call_ids_in, calls_in, results_in
 from otel_eval.conventions.reading.reasons import ends_the_turn
 from otel_eval.identity import digest
@@ -288,10 +288,12 @@ def _prefixes(messages: Sequence[Message]) -> list[str]:
 def is_answered(loop: Loop) -> bool:
     """Whether the last call gave a text and asked for no tool, or failed: nothing more is to come.
 
-    Where what it gave is not captured, its finish reason tells. Gemini's is the same for a call that asks for tools: such
+    Where what it gave is not captured, its finish reason tells, unless tools may have been asked for all the same. Gemini's is the same for a call that asks for tools: such
     a loop goes on when its next call comes, as one that is late.
     """
     last = last_of(loop.calls)
     if last.facts.failure is not None or last.answer is not None:
         return True
-    return not last.output and any(map(ends_the_turn, last.facts.finish_reasons))
+    if last.output or any(mark.field == TOOL_CALLS for mark in last.facts.marks):
+        return False
+    return any(map(ends_the_turn, last.facts.finish_reasons))

@@ -14,7 +14,7 @@ from typing import Any
 from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind
 from otel_eval.conventions.reading.answers import counted
 from otel_eval.conventions.reading.content import Content
-from otel_eval.conventions.reading.langgraph import agent_in
+from otel_eval.conventions.reading.langgraph import agent_in, entrypoint_in
 from otel_eval.conventions.reading.observed import Observed, facts_of
 from otel_eval.conventions.reading.trouble import failure_of, first_exception_of, is_control_flow
 from otel_eval.conventions.reading.values import Undecodable, containers, decode, decode_leniently, text
@@ -60,7 +60,7 @@ def read(span: Span) -> Facts | None:
         usage=counted(decode_leniently(attributes.get("langfuse.observation.usage_details"))),
         session=text(attributes.get("session.id")) or _metadata(attributes, "thread_id"),
         agent=_metadata(attributes, "lc_agent_name")
-        or (_asking(attributes) if kind in (Kind.MODEL, Kind.STEP) else None),
+        or (_asking(span.name, attributes) if kind in (Kind.MODEL, Kind.STEP) else None),
     )
     return facts_of(observed, span, content)
 
@@ -79,8 +79,11 @@ def _kind_of_chain(span: Span, kind: Kind) -> Kind:
     return Kind.WORKFLOW if agent is not None else kind
 
 
-def _asking(attributes: Mapping[str, Any]) -> str | None:
-    return agent_in(_metadata(attributes, "langgraph_node"), _metadata(attributes, "langgraph_checkpoint_ns"))
+def _asking(name: str, attributes: Mapping[str, Any]) -> str | None:
+    node = _metadata(attributes, "langgraph_node")
+    way = _metadata(attributes, "langgraph_checkpoint_ns")
+    triggers = attributes.get("langfuse.observation.metadata.langgraph_triggers")
+    return agent_in(node, way) or entrypoint_in(name, node, triggers)
 
 
 def _metadata(attributes: Mapping[str, Any], key: str) -> str | None:

@@ -17,7 +17,7 @@ from typing import Any
 from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind
 from otel_eval.conventions.reading.answers import counted
 from otel_eval.conventions.reading.content import Content
-from otel_eval.conventions.reading.langgraph import agent_in
+from otel_eval.conventions.reading.langgraph import agent_in, entrypoint_in
 from otel_eval.conventions.reading.observed import Observed, facts_of
 from otel_eval.conventions.reading.trouble import CONTROL_FLOW, failure_of
 from otel_eval.conventions.reading.values import decode_leniently, first_text, is_object, text
@@ -64,7 +64,7 @@ def read(span: Span) -> Facts | None:
         usage=counted(decode_leniently(attributes.get("langsmith.metadata.usage_metadata"))),
         call_id=text(attributes.get("gen_ai.tool.call.id")),
         session=_session(attributes),
-        agent=agent or (_asking(attributes) if kind in (Kind.MODEL, Kind.STEP) else None),
+        agent=agent or (_asking(name, attributes) if kind in (Kind.MODEL, Kind.STEP) else None),
     )
     facts = facts_of(observed, span, content)
     if observed.model == _SYNTHETIC:
@@ -91,9 +91,9 @@ def _given(given: Any, kind: Kind) -> Any:
     return given["outputs"] if kind is Kind.TOOL and is_object(given) and set(given) == {"outputs"} else given
 
 
-def _asking(attributes: Mapping[str, Any]) -> str | None:
+def _asking(name: str | None, attributes: Mapping[str, Any]) -> str | None:
     node, way = (text(attributes.get(f"langsmith.metadata.langgraph_{key}")) for key in ("node", "checkpoint_ns"))
-    return agent_in(node, way)
+    return agent_in(node, way) or entrypoint_in(name, node, attributes.get("langsmith.metadata.langgraph_triggers"))
 
 
 def _session(attributes: Mapping[str, Any]) -> str | None:

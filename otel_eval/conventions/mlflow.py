@@ -13,7 +13,7 @@ from typing import Any
 from otel_eval.conventions.facts import Convention, Facts, Kind
 from otel_eval.conventions.reading.answers import counted
 from otel_eval.conventions.reading.content import Content
-from otel_eval.conventions.reading.langgraph import agent_in
+from otel_eval.conventions.reading.langgraph import agent_in, entrypoint_in
 from otel_eval.conventions.reading.observed import Observed, facts_of, failure_in
 from otel_eval.conventions.reading.trouble import failure_of
 from otel_eval.conventions.reading.values import decode_leniently, is_object, text
@@ -70,13 +70,16 @@ def read(span: Span) -> Facts | None:
         usage=counted(decode_leniently(attributes.get("mlflow.chat.tokenUsage"))),
         session=_text(attributes, "session.id"),
         call_id=_text(attributes, "tool_call_id"),
-        agent=text(known.get("lc_agent_name")) or (_asking(known) if kind in (Kind.MODEL, Kind.STEP) else None),
+        agent=text(known.get("lc_agent_name"))
+        or (_asking(span.name, known) if kind in (Kind.MODEL, Kind.STEP) else None),
     )
     return facts_of(observed, span, content)
 
 
-def _asking(metadata: Mapping[str, Any]) -> str | None:
-    return agent_in(text(metadata.get("langgraph_node")), text(metadata.get("langgraph_checkpoint_ns")))
+def _asking(name: str, metadata: Mapping[str, Any]) -> str | None:
+    node = text(metadata.get("langgraph_node"))
+    way = text(metadata.get("langgraph_checkpoint_ns"))
+    return agent_in(node, way) or entrypoint_in(name, node, metadata.get("langgraph_triggers"))
 
 
 def _taken(value: Any) -> Any:

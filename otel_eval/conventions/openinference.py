@@ -13,6 +13,7 @@ from otel_eval.conventions import genai, google_adk, openinference_langchain4j
 from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind, Missing
 from otel_eval.conventions.reading.answers import answer_id, answer_messages
 from otel_eval.conventions.reading.content import Content, usage_of
+from otel_eval.conventions.reading.langgraph import entrypoint_in
 from otel_eval.conventions.reading.languages import lost_its_end
 from otel_eval.conventions.reading.messages import read_messages
 from otel_eval.conventions.reading.payloads import (
@@ -95,7 +96,7 @@ def _agent(span: Span, kind: Kind, content: Content) -> Facts:
         taken = input_payload(attributes.get("crew_inputs"))  # CrewAI, on the kickoff
     messages = _messages(content, "input")
     given = output_payload(_shown(content, "output", "output.value"), structured=kind is Kind.AGENT)
-    name = first_text(attributes, _NAMES) or _agent_in_metadata(attributes)
+    name = first_text(attributes, _NAMES) or _agent_in_metadata(span.name, attributes)
     node = first_text(attributes, ("graph.node.name", "graph.node.id")) if kind is Kind.AGENT else None
     if name is None and kind is Kind.AGENT and span.scope.name.endswith(("claude_agent_sdk", "claude-agent-sdk")):
         sdk, _, method = span.name.partition(".")  # nothing else tells a subagent's span from its parent's
@@ -140,9 +141,12 @@ def _name_of(span_name: str) -> str | None:
     return span_name or None
 
 
-def _agent_in_metadata(attributes: Mapping[str, Any]) -> str | None:
+def _agent_in_metadata(name: str, attributes: Mapping[str, Any]) -> str | None:
     metadata = decode_leniently(attributes.get("metadata"))
-    return text(metadata.get("lc_agent_name")) if is_object(metadata) else None
+    if not is_object(metadata):
+        return None
+    started = entrypoint_in(name, text(metadata.get("langgraph_node")), metadata.get("langgraph_triggers"))
+    return text(metadata.get("lc_agent_name")) or started
 
 
 def _is_langchain(span: Span) -> bool:

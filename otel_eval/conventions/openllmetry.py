@@ -17,9 +17,11 @@ from typing import Any, TypeGuard
 from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind, Missing
 from otel_eval.conventions.reading.content import Content
 from otel_eval.conventions.reading.langchain_reprs import is_content_whole
+from otel_eval.conventions.reading.langgraph import entrypoint_in
 from otel_eval.conventions.reading.payloads import (
     Payload,
     ToolOutcome,
+    input_of,
     input_payload,
     output_payload,
     tool_arguments,
@@ -73,6 +75,11 @@ TOOL_CLASSES = frozenset(
 )
 """Names of classes that stand where the tool's name should; the name itself is in the result, if anywhere."""
 
+_ENVELOPE = frozenset({"inputs", "tags", "metadata", "kwargs"})
+"""What LangChain's callback wraps an input in, beside its own arguments: a chain's name is one of them."""
+
+_GRAPH = "LangGraph"
+
 _SESSIONS = ("session_id", "thread_id", "conversation_id")
 _CLASS_NAME = re.compile(r"[A-Z]\w*")
 _ONE_WORD = re.compile(r"[A-Z][^\WA-Z_]*")
@@ -116,7 +123,7 @@ def _is_inner_agent(attributes: Mapping[str, Any]) -> bool:
 def _entity(span: Span, kind: Kind) -> Facts:
     attributes, content = span.attributes, Content.of(span)
     name = text(attributes.get(_NAME)) or _without_ending(span.name)
-    own = text(attributes.get("gen_ai.agent.name")) if kind is not Kind.STEP else None
+    own = text(attributes.get("gen_ai.agent.name")) if kind is not Kind.STEP else _entrypoint(name, attributes)
     taken = given = Payload()
     if (
         kind is not Kind.STEP or attributes.get("gen_ai.operation.name") != "execute_task"
@@ -125,7 +132,9 @@ def _entity(span: Span, kind: Kind) -> Facts:
         given = _given(content, structured=kind is Kind.AGENT)
     return Facts(
         kind=kind,
-        agent=own
+        agent=""
+        if own == _GRAPH and attributes.get("gen_ai.provider.name") == "langgraph"
+        else own
         or text(attributes.get(_PROPERTIES + "lc_agent_name"))
         or (text(attributes.get(_NAME)) if kind is Kind.AGENT else None),
         weak_agent=name,
@@ -140,6 +149,11 @@ def _entity(span: Span, kind: Kind) -> Facts:
         marks=content.marks,
         setting=JS_SETTING if span.scope.name.startswith("@traceloop/") else SETTING,
     )
+
+
+def _entrypoint(name: str | None, attributes: Mapping[str, Any]) -> str | None:
+    node, triggers = (attributes.get(f"{_PROPERTIES}langgraph_{key}") for key in ("node", "triggers"))
+    return entrypoint_in(name, text(node), triggers)
 
 
 def _session_in(content: Content) -> str | None:
@@ -168,6 +182,8 @@ def _taken(content: Content) -> Payload:
     value = _value(content, "input", INPUT)
     if value is MISSING:
         return Payload()
+    if is_object(value) and set(value) >= _ENVELOPE:
+        return input_of(value["inputs"])
     value = _without_ids(value, content.attributes)
     return Payload() if _is_either(value) else input_payload(_without_self(value))
 

@@ -15,6 +15,7 @@ from otel_eval.signals import Scope, SpanEvent
 from otel_eval.testing.spans import span
 
 LC_AGENT = "traceloop.association.properties.lc_agent_name"
+KIND, NAME = "traceloop.span.kind", "traceloop.entity.name"
 INPUT, OUTPUT = "traceloop.entity.input", "traceloop.entity.output"
 
 
@@ -94,6 +95,44 @@ def test_what_an_agent_was_asked_and_replied(
     said = [facts.reply, *(message.text for message in facts.output or ())]
     assert (facts.asked, next((text for text in said if text is not None), None)) == (asked, reply)
     assert facts.weak_agent == "bob"
+
+
+@pytest.mark.parametrize(
+    ("taken", "asked"),
+    [
+        ("Is o_9 late?", "Is o_9 late?"),
+        (
+            [
+                {
+                    "lc": 1,
+                    "id": ["langchain", "schema", "messages", "HumanMessage"],
+                    "kwargs": {"content": "Is o_9 late?"},
+                }
+            ],
+            None,
+        ),
+        ({}, None),
+    ],
+    ids=["text", "messages", "nothing"],
+)
+def test_langchains_own_arguments_are_no_question(taken: Any, asked: str | None) -> None:
+    """The name of a chain stands beside what was passed to it."""
+    envelope = {"inputs": taken, "tags": [], "metadata": {"thread_id": "t-1"}, "kwargs": {"name": "RunnableSequence"}}
+    facts = read("workflow", {INPUT: json.dumps(envelope)})
+    said = [message.text for message in facts.input or ()]
+    assert (facts.asked, said) == (asked, ["Is o_9 late?"] if isinstance(taken, list) else [])
+
+
+def test_the_entrypoint_of_langgraphs_functional_api_is_the_agent() -> None:
+    """Its graph has the class's name, whatever the program calls its function."""
+    graph = {"gen_ai.operation.name": "invoke_agent", "gen_ai.provider.name": "langgraph"}
+    root = span("LangGraph.workflow", attributes=graph | {"gen_ai.agent.name": "LangGraph", KIND: "workflow"})
+    ran = {"node": "refunds", "triggers": ["__start__"]}
+    told = {f"traceloop.association.properties.langgraph_{key}": value for key, value in ran.items()}
+    entry = span("execute_task refunds", parent=root, attributes={KIND: "task", NAME: "refunds", **told})
+    chat = span("ChatOpenAI.chat", parent=entry, attributes={"gen_ai.operation.name": "chat"})
+    (found,) = assemble([root, entry, chat])
+    assert found.agent == "refunds"
 
 
 def test_langchains_state_is_a_conversation() -> None:

@@ -49,8 +49,6 @@ def _request(span: Span) -> Facts:
     reply = text(span.attributes.get("guardrails.request.output"))
     asked = _said(span, *_ASKED)
     said = _said(span, _SAID)
-    if taken is None and not asked and said:
-        taken = ()  # what the checks of a stopped request were asked was nobody's question
     if said:
         reply = "\n".join(said)
     return Facts(
@@ -72,8 +70,13 @@ def _said(span: Span, *names: str) -> list[str]:
 def _call(span: Span) -> Facts:
     """A call under ``LLMRails``; its model and tokens stand under GenAI's names."""
     prompts = _said(span, "gen_ai.content.prompt")
+    taken = _messages(prompts[0]) if prompts else None
     return Facts(
-        kind=Kind.MODEL, input=_messages(prompts[0]) if prompts else None, failure=failure_of(span), setting=SETTING
+        kind=Kind.MODEL,
+        input=taken,
+        new_from=len(taken) if taken else None,  # a check's prompt is no question: the request tells what was asked
+        failure=failure_of(span),
+        setting=SETTING,
     )
 
 

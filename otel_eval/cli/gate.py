@@ -42,7 +42,10 @@ def gate(
     ] = None,
     evaluator: Annotated[
         str | None,
-        typer.Option(help="The evaluator (or the check) whose pass rate counts; else whole attempts.", metavar="ID"),
+        typer.Option(
+            help="The evaluator (or, where none is called so, the check) whose pass rate counts; else whole attempts.",
+            metavar="ID",
+        ),
     ] = None,
     pass_rate: Annotated[float | None, typer.Option(help="The rate that has to be reached, from 0 to 1.")] = None,
     confidence: Annotated[

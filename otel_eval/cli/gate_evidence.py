@@ -18,7 +18,7 @@ from otel_eval.experiment.errors import UnreadableReport
 from otel_eval.experiment.gates import Gate, GateResult
 from otel_eval.experiment.report import Report
 from otel_eval.experiment.report_json import FORMAT
-from otel_eval.experiment.results import Attempt, EvaluatorRef, Tally, tally, tally_attempts
+from otel_eval.experiment.results import Attempt, EvaluatorRef, Tally, meant, tally, tally_attempts
 from otel_eval.interaction import Interaction
 from otel_eval.ledger import Ledger
 from otel_eval.outcome import Errored, Failed, Inconclusive, why
@@ -67,19 +67,22 @@ class GateEvidence:
         batch = batch_of(self.records, self.unjudged)
         attempts = [each for report in self.reports for each in report.attempts if self.wants_attempt(each)]
         attempts += batch.attempts
-        self.other_versions = tuple(each for each in batch.left_out if evaluator is None or each[0] == evaluator)
+        is_meant = None if evaluator is None else meant(attempts, evaluator)
+        ids = {ref.id for each in attempts for ref in each.planned if is_meant is None or is_meant(ref)}
+        self.other_versions = tuple(each for each in batch.left_out if is_meant is None or each[0] in ids)
         self.examples = _examples(attempts, evaluator)
         counted = tally_attempts(attempts) if evaluator is None else tally(attempts, evaluator)
         return gate.decide(attempts), counted
 
 
-def _examples(attempts: Iterable[Attempt], evaluator: str | None) -> tuple[Example, ...]:
+def _examples(attempts: Sequence[Attempt], evaluator: str | None) -> tuple[Example, ...]:
     """What failed, then what is an error, then what is inconclusive; of each the newest first."""
+    is_meant = None if evaluator is None else meant(attempts, evaluator)
     found = [
         (attempt, result)
         for attempt in attempts
         for result in attempt.results
-        if result.outcome.name in _WORST_FIRST and (evaluator is None or result.evaluator.matches(evaluator))
+        if result.outcome.name in _WORST_FIRST and (is_meant is None or is_meant(result.evaluator))
     ]
     worst = heapq.nsmallest(
         EXAMPLES, found, key=lambda each: (_WORST_FIRST.index(each[1].outcome.name), -each[0].ended_ns)
@@ -159,12 +162,7 @@ def _checks(config: Config, scope: Scope) -> dict[str, str]:
         built = build_evaluators(config)
     except ConfigError as error:
         raise fail(str(error)) from error
-    named = scope.evaluator in config.evaluators
-    return {
-        name: each.check
-        for name, each in built.items()
-        if (name == scope.evaluator if named else scope.asks(name, each.check))
-    }
+    return {name: each.check for name, each in built.items() if scope.asks(name, each.check, among=config.evaluators)}
 
 
 def _is_meant(interaction: Interaction | None, scope: Scope) -> bool:

@@ -51,9 +51,9 @@ class Scope:
         given = ((self.agent, agent), (self.service, service), (self.environment, environment))
         return all(wanted is None or wanted == found for wanted, found in given)
 
-    def asks(self, evaluator_id: str, check: str) -> bool:
-        """Whether that evaluator is meant."""
-        return self.evaluator is None or self.evaluator in (evaluator_id, check)
+    def asks(self, evaluator_id: str, check: str, *, among: Collection[str]) -> bool:
+        """Whether that evaluator is meant, of those with the ids ``among``: a check only where none of them is called so."""
+        return self.evaluator is None or self.evaluator == (evaluator_id if self.evaluator in among else check)
 
 
 class Binders:
@@ -70,7 +70,7 @@ class Binders:
         self._refs = {
             name: EvaluatorRef(id=name, check=built[name].check if name in built else "")
             for name, entry in config.evaluators.items()
-            if entry.enabled and scope.asks(name, built[name].check if name in built else "")
+            if entry.enabled and scope.asks(name, built[name].check if name in built else "", among=config.evaluators)
         }
         self._bindings = Bindings(config.evaluators, config.roles, built)
 
@@ -123,7 +123,11 @@ def unjudged(
     clock said when they ended. What was there before an evaluator's first record is nothing that it missed.
     """
     checks = {each.evaluator: each.check for each in in_queue} | {each.evaluator: each.check for each in records}
-    refs = {name: EvaluatorRef(id=name, check=check) for name, check in checks.items() if scope.asks(name, check)}
+    refs = {
+        name: EvaluatorRef(id=name, check=check)
+        for name, check in checks.items()
+        if scope.asks(name, check, among=checks.keys() | config.evaluators.keys())
+    }
     found = Found(
         unjudged=[
             Unjudged(interaction_id=each.interaction_id, evaluator=refs[each.evaluator], why=Why.WAITING)

@@ -29,6 +29,7 @@ from otel_eval.experiment.results import (
     Status,
     Tally,
     cases_of,
+    meant,
     open_for,
     tally,
     tally_attempts,
@@ -97,7 +98,7 @@ def pass_rate_should_be_at_least(
 ) -> Gate:
     """At least this share of the attempts passed; or, with ``of``, of the conclusive results of one evaluator.
 
-    ``of`` is an evaluator's id, a check or a class. Fewer than ``min_conclusive`` passed or failed results (or attempts), or
+    ``of`` is an evaluator's id, where none is called so a check, or a class. Fewer than ``min_conclusive`` passed or failed results (or attempts), or
     less than ``min_coverage`` of what was to be judged (what waits and what was sampled out included): not passed. Nor where
     attempts that are not judged to their end could bring the rate of all of them below. With ``confidence`` (0.95) the
     one-sided Wilson lower bound of the rate has to reach ``rate``, not the rate itself. Raises InvalidExperiment for a
@@ -198,7 +199,8 @@ class _ResultRate(Gate):
         return f"pass rate of {self.label} should be at least {self.rate:g}{with_confidence(self.confidence)}"
 
     def decide(self, attempts: Sequence[Attempt]) -> GateResult:
-        counted = tally(attempts, self.of)
+        is_meant = meant(attempts, self.of)
+        counted = tally(attempts, self.of, is_meant=is_meant)
         aside = not_counted(counted)
         if not counted.conclusive:
             known = known_evaluators(attempts, self.of)
@@ -209,7 +211,7 @@ class _ResultRate(Gate):
         if (coverage := counted.coverage or 0.0) < self.min_coverage:
             shown = readable(coverage, self.min_coverage)
             return _undecided(self, f"{self.label} covers {shown}, required {self.min_coverage:g}{aside}")
-        judged = [attempt for attempt in attempts if tally([attempt], self.of).conclusive]
+        judged = [attempt for attempt in attempts if tally([attempt], self.of, is_meant=is_meant).conclusive]
         over = f"{number_of(counted.conclusive, 'result')} ({spread(judged)})"
         what = f"pass rate of {self.label}"
         result = _rated(self, what, counted.passed, counted.conclusive, over, self.rate, self.confidence, judged)

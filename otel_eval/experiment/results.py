@@ -6,7 +6,7 @@ The truth tables are those of the specification, and the functions below are the
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -194,16 +194,31 @@ class Tally:
         return self.conclusive / self.eligible if self.eligible else None
 
 
-def tally(attempts: Iterable[Attempt], of: str | type) -> Tally:
-    """Outcomes of one evaluator (by id, check or class) over all attempts."""
+def meant(attempts: Sequence[Attempt], of: str | type) -> Callable[[EvaluatorRef], bool]:
+    """Which evaluators ``of`` means: the one of that id; where there is none, those of that check, or of that class.
+
+    So one that is called as a check is (``tools``) is not counted together with all others of that check.
+    """
+    known = {ref.id for attempt in attempts for ref in attempt.planned}
+    known |= {result.evaluator.id for attempt in attempts for result in attempt.results}
+    if of in known:
+        return lambda ref: ref.id == of
+    return lambda ref: ref.matches(of)
+
+
+def tally(
+    attempts: Sequence[Attempt], of: str | type, *, is_meant: Callable[[EvaluatorRef], bool] | None = None
+) -> Tally:
+    """Outcomes of one evaluator (:func:`meant`, where that is not told) over all attempts."""
+    is_meant = meant(attempts, of) if is_meant is None else is_meant
     counts = {Passed: 0, Failed: 0, Inconclusive: 0, Errored: 0}
     unjudged: Counter[str] = Counter()
     for attempt in attempts:
-        matching = [result for result in attempt.results if _counts(result, of)]
+        matching = [each for each in attempt.results if each.check not in OWN_CHECKS and is_meant(each.evaluator)]
         for result in matching:
             counts[type(result.outcome)] += 1
         ran = {result.evaluator.id for result in matching}
-        unjudged.update(_why(attempt, ref) for ref in attempt.planned if ref.matches(of) and ref.id not in ran)
+        unjudged.update(_why(attempt, ref) for ref in attempt.planned if is_meant(ref) and ref.id not in ran)
     return Tally(
         passed=counts[Passed],
         failed=counts[Failed],
@@ -244,7 +259,3 @@ def _why(attempt: Attempt, ref: EvaluatorRef) -> str:
     if ref in attempt.waiting:
         return "waiting"
     return "sampled_out" if ref in attempt.sampled_out else "not_run"
-
-
-def _counts(result: Result, of: str | type) -> bool:
-    return result.evaluator.check not in OWN_CHECKS and result.evaluator.matches(of)

@@ -83,6 +83,17 @@ def test_what_waits_is_not_covered(run):
     assert gate(run, "--evaluator", "polite", "--agent", "nobody")[2] == {}
 
 
+def test_an_evaluator_that_is_called_as_a_check_is_decided_alone(run):
+    """Neither the verdicts nor the missing records of another one of that check count with its own."""
+    now = time.time_ns()
+    found = [one(n, now) for n in range(1, 4)]
+    own = [evaluation_record(each, "judge", Passed("a"), started_ns=now, check="judge") for each in found]
+    store(found, [*own, polite(found[0], Failed("b"), now)], [wait(found[1], now=now)])
+    status, said, counts, _ = gate(run, "--evaluator", "judge")
+    assert (status, counts) == (0, {"eligible": 3, "passed": 3})
+    assert said == "PASS pass rate of judge 1.00 over 3 results (3 cases, 1 run each), required 0.9\n"
+
+
 def test_nothing_but_waiting_is_undecided_and_says_so(run):
     """An outage of the provider is no failure of the agent."""
     now = time.time_ns()

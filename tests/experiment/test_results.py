@@ -2,6 +2,7 @@ import itertools
 
 import pytest
 
+from otel_eval.experiment.gates import pass_rate_should_be_at_least
 from otel_eval.experiment.results import (
     Attempt,
     EvaluatorRef,
@@ -84,6 +85,22 @@ def test_a_tally_is_by_id_check_or_class(of):
     """Each way of naming the evaluator finds it, a class also through those that derive from it."""
     attempts = [attempt(passed), attempt(failed), attempt(errored), attempt(inconclusive), attempt()]
     assert tally(attempts, of) == Tally(passed=1, failed=1, inconclusive=1, errors=1, not_run=1)
+
+
+def test_an_evaluator_that_is_called_as_a_check_is_counted_alone():
+    """Its id comes before the check: in an attempt that it is no part of, too. Without one of that id the check counts."""
+    judge, polite = (EvaluatorRef(id=name, check="judge") for name in ("judge", "polite"))
+    first, second = (
+        Attempt(
+            case_id=case, run=1, command="c", planned=refs,
+            results=tuple(Result(evaluator=ref, outcome=passed if ref is judge else failed) for ref in refs),
+        )
+        for case, refs in (("a", (judge, polite)), ("b", (polite,)))
+    )  # fmt: skip
+    assert tally([first, second], "judge") == Tally(passed=1)
+    assert tally([second], "judge") == Tally(failed=1)
+    gate = pass_rate_should_be_at_least(1, of="judge").decide([first, second])
+    assert gate.detail == "pass rate of judge 1.00 over 1 result (1 case, 1 run), required 1"
 
 
 def test_a_tally_of_another_evaluator_is_empty():

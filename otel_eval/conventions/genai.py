@@ -166,7 +166,7 @@ def read(span: Span) -> Facts | None:
     if told is None:
         return facts
     known = {"output": None} if waits else {}
-    return fill(facts, _tool_events(told) if kind is Kind.TOOL else told, **known)
+    return fill(facts, tool_events(told) if kind is Kind.TOOL else told, **known)
 
 
 @lru_cache(maxsize=1024)
@@ -321,7 +321,7 @@ def _tool(span: Span, content: Content) -> dict[str, Any]:
     }
 
 
-def _tool_events(told: Facts) -> Facts:
+def tool_events(told: Facts) -> Facts:
     """On a tool's span, ``gen_ai.tool.message`` holds the arguments and ``gen_ai.choice`` the result (Strands)."""
 
     arguments: Any = MISSING

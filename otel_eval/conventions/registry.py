@@ -14,6 +14,7 @@ from typing import Any
 from otel_eval.conventions import (
     adk_rust,
     ag2,
+    agent_framework,
     agentops,
     agentscope,
     anthropic_sdk,
@@ -182,6 +183,7 @@ CONVENTIONS: tuple[Convention, ...] = (
     openlit.CONVENTION,
     sentry.CONVENTION,
     aws_distro.CONVENTION,
+    agent_framework.CONVENTION,
     azure_ai.CONVENTION,
     semantic_kernel.CONVENTION,
     strands_ts.CONVENTION,

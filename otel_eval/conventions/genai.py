@@ -128,6 +128,9 @@ _ANSWERS = "This StructuredOutputTool should only be invoked as the last"
 """How Strands describes the tool with which the model hands over an object that was asked for."""
 _AGENT_SPAN = "invoke_agent "
 _UNNAMED_TOOLS = frozenset({"execute_tool", "tools/call", ""})
+_ARGUMENTS = ("gen_ai.tool.call.arguments", "gen_ai.tool.arguments", "gen_ai.tool.input")
+"""The standard's since 1.38, and names that came before it and live on: Ballerina's ``ai`` module, Sentry, many programs."""
+_RESULTS = ("gen_ai.tool.call.result", "gen_ai.tool.output", "gen_ai.tool.result")
 _WHOLE = ("gen_ai.input.messages", "gen_ai.prompt")
 _UNTOLD = frozenset({"completed"})
 """The status of OpenAI's Responses API: it is the same whether the model answered or asked for tools."""
@@ -302,7 +305,7 @@ def _tool(span: Span, content: Content) -> dict[str, Any]:
     if name in TOOL_CLASSES or name in _UNNAMED_TOOLS:
         name = ""
     call_id = first_text(attributes, ("gen_ai.tool.call.id", "gen_ai.tool.call_id"))
-    result = content.result("result", "gen_ai.tool.call.result")
+    result = content.result("result", *_RESULTS)
     error = tool_error_of(span)
     if is_command(result):
         outcome = tool_outcome(result)
@@ -313,7 +316,7 @@ def _tool(span: Span, content: Content) -> dict[str, Any]:
         error = str(result) if result is not MISSING else span.status_message or "gen_ai.tool.status is error"
     return {
         "tool": name or None,
-        "arguments": content.json("arguments", "gen_ai.tool.call.arguments"),
+        "arguments": content.json("arguments", *_ARGUMENTS),
         "result": result,
         "error": error,
         "call_id": None if call_id in ("<not specified>", "unknown") else call_id,

@@ -1,11 +1,12 @@
 """LangChain4j under Quarkus: ``langchain4j.aiservices.Interface.method``, ``langchain4j.tools.name`` and ``completion
 model``.
 
-An AI service's method is the agent. Tools have the standard's attributes, in early versions their name alone; what they
+An AI service's method is the agent. With agents of LangChain4j's agentic module, since 2026, ``langchain4j.agent.name`` stands
+around it, and around those of all the agents that it runs. Tools have the standard's attributes, in early versions their name alone; what they
 raise is an exception event without a status. With the prompt included, the texts of all messages stand in one attribute,
 joined by line breaks without their roles, so what was asked is only known in that wrapping.
 Source: quarkus-langchain4j, ``ToolSpanWrapper``, ``SpanChatModelListener``, ``PromptTextSpanContributor``
-(2024 to 2026, last 1.10.0).
+(2024 to 2026, last 1.10.0); ``AgentSpanListener`` of its main branch.
 """
 
 from __future__ import annotations
@@ -22,12 +23,16 @@ TOOL_SETTING = (
     "quarkus.langchain4j.tracing.include-tool-arguments=true quarkus.langchain4j.tracing.include-tool-result=true"
 )
 
+_AGENT = "langchain4j.agent."
 _SERVICE, _TOOL = "langchain4j.aiservices.", "langchain4j.tools."
 _SCOPE = "io.quarkus.opentelemetry"
 
 
 def read(span: Span) -> Facts | None:
     """What the names of the spans say, and the texts beside the standard's attributes."""
+    if span.name.startswith(_AGENT):
+        agent = text(span.attributes.get("gen_ai.agent.name")) or span.name.removeprefix(_AGENT) or None
+        return Facts(kind=Kind.WORKFLOW, weak_agent=agent, failure=failure_of(span), control_flow=is_control_flow(span))
     if span.name.startswith(_SERVICE):
         service = span.name.removeprefix(_SERVICE).rpartition(".")[0] or span.name.removeprefix(_SERVICE)
         failure = failure_of(span, exceptions_count=True)

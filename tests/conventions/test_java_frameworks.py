@@ -217,3 +217,25 @@ def test_quarkus_names_settings_where_content_is_off(written: dict[str, str], *,
 def test_quarkus_other_spans_are_ordinary() -> None:
     """A request in the same scope is nobody's work."""
     assert facts_of(span("GET /orders", scope=QUARKUS, attributes={"http.request.method": "GET"})) is None
+
+
+def quarkus_agent(name: str, parent: Span | None = None, **fields: Any) -> Span:
+    """An agent of LangChain4j's agentic module."""
+    own = {"gen_ai.operation.name": "agent_invocation", "gen_ai.agent.name": name, "gen_ai.agent.id": f"{name}$0"}
+    return span(f"langchain4j.agent.{name}", attributes=own, parent=parent, scope=QUARKUS, **fields)
+
+
+def quarkus_service(name: str, said: str, parent: Span) -> list[Span]:
+    """An AI service's method with its model's call."""
+    service = span(f"langchain4j.aiservices.{name}.run", parent=parent)
+    told = {"gen_ai.request.model": "gpt-4o", "gen_ai.prompt": f"to {name}", "gen_ai.completion": said}
+    return [service, span("completion gpt-4o", attributes=told, parent=service)]
+
+
+def test_quarkus_agents_around_their_services() -> None:
+    """One that runs a service is that service; stages that one runs, each asked something else, are told one by one."""
+    flow = quarkus_agent("flow", seconds=4)
+    order = quarkus_agent("order", flow)
+    polish = quarkus_agent("polish", flow, started_ns=order.ended_ns)
+    spans = [flow, order, polish, *quarkus_service("Orders", "ok", order), *quarkus_service("Polisher", "ok!", polish)]
+    assert {each.agent: each.reply for each in assemble(spans)} == {"Orders": "ok", "Polisher": "ok!"}

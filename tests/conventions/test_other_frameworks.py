@@ -104,6 +104,18 @@ def test_extensions_ai_for_dotnet() -> None:
     )  # fmt: skip
 
 
+@pytest.mark.parametrize(("given", "came"), [("arguments", "output"), ("input", "result")])
+def test_tools_in_names_from_before_the_standard(given: str, came: str) -> None:
+    """Ballerina's ``ai`` module, whose values are JSON throughout; the standard's names come first."""
+    own = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "get_order", "span.type": "ai"}
+    told = {f"gen_ai.tool.{given}": '{"id":"o_9"}', f"gen_ai.tool.{came}": '{"total":4999}'}
+    found = facts("execute_tool get_order", "jaeger", attributes=own | told)
+    assert (found.tool, found.arguments, found.result) == ("get_order", {"id": "o_9"}, {"total": 4999})
+    standard = {"gen_ai.tool.call.arguments": '{"id":"o_1"}', "gen_ai.tool.call.result": "sent"}
+    found = facts("execute_tool get_order", "jaeger", attributes=own | told | standard)
+    assert (found.arguments, found.result) == ({"id": "o_1"}, "sent")
+
+
 def test_agent_365_sends_its_answer_in_a_span_of_its_own() -> None:
     """``output_messages`` is what went out to the user; operations may be in capitals, messages in an envelope."""
     root = agent_span(asked="hi", reply=None)

@@ -69,8 +69,9 @@ def is_object_text(value: object) -> bool:
     return isinstance(value, str) and value[:8] == "[object " and _OBJECT.fullmatch(value.strip()) is not None
 
 
-NOTHING = frozenset({"null", "None", "undefined", "nil"})
-"""What ``json.dumps(None)``, ``JSON.stringify(null)`` and ``str(None)`` make of a value that is not there."""
+NOTHING = frozenset({"null", "None", "undefined", "nil", "<unknown_tool_output>"})
+"""What ``json.dumps(None)``, ``JSON.stringify(null)`` and ``str(None)`` make of a value that is not there, and what VeADK
+writes of a tool that failed."""
 
 
 def is_nothing(value: object) -> bool:
@@ -83,7 +84,7 @@ def says_nothing(value: object) -> bool:
     return is_nothing(value) or (isinstance(value, str) and value[:1] == '"' and value.strip() == '""')
 
 
-_LONGEST_NOTHING = 20
+_LONGEST_NOTHING = 30
 """With blanks around it. Saves a copy of every longer text."""
 
 

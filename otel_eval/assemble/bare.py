@@ -204,7 +204,7 @@ def _continues(before: Call, rest: Sequence[Message]) -> bool:
         if message.role != "assistant":
             break
         shown += calls_in(message)
-    results = rest if shown else _without_empty(rest)
+    results = rest if shown else _without_words(before, rest)
     if said and results and results[0].role == "tool":
         return _answers(said, results)
     if not said and shown and (words := (answer_in(before.output) or "").strip()):
@@ -225,10 +225,12 @@ def _said_nothing(call: Call) -> bool:
     return said is not None and not any(message.text or calls_in(message) for message in said)
 
 
-def _without_empty(messages: Sequence[Message]) -> Sequence[Message]:
-    """Without the model's messages at the beginning of which nothing is left: neither a text nor a request."""
+def _without_words(before: Call, messages: Sequence[Message]) -> Sequence[Message]:
+    """Without the model's messages at the beginning that hold no more than the words beside its request, or nothing."""
+    words = {"", "\n".join(filter(None, (message.text for message in before.output))).strip()}
     start = next(
-        (n for n, message in enumerate(messages) if message.role != "assistant" or message.text), len(messages)
+        (n for n, m in enumerate(messages) if m.role != "assistant" or (m.text or "").strip() not in words),
+        len(messages),
     )
     return messages[start:]
 

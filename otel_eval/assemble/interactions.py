@@ -9,7 +9,7 @@ from otel_eval.assemble.calls import Call, usage_of_calls
 from otel_eval.assemble.evidence import Evidence, first_told
 from otel_eval.assemble.nodes import Node
 from otel_eval.assemble.replies import failure_in, reply_of
-from otel_eval.assemble.tools import Asked, answer, asked_in, longest, merge, tool_calls
+from otel_eval.assemble.tools import Asked, answer, answered_by_order, asked_in, longest, merge, tool_calls
 from otel_eval.assemble.transcript import system_in, turn_of
 from otel_eval.assemble.turns import turn_asked
 from otel_eval.conventions.facts import MISSING, NO_USAGE
@@ -66,7 +66,7 @@ def _tools(
     known: list[Asked] = _made_earlier(evidence, asked)
     conversations = longest(_conversations(evidence, asked))
     for messages in conversations:
-        merge(known, asked_in(messages))
+        merge(known, asked_in(messages), answered_by_order(known, messages))
     for messages in conversations:
         answer(known, messages)
     pseudo = frozenset(name for facts in evidence.all_facts() for name in facts.pseudo_tools)

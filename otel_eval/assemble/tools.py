@@ -72,14 +72,17 @@ def _answer(open_calls: list[Asked], part: ToolResultPart, answered: Collection[
                 return
 
 
-def merge(known: list[Asked], more: Sequence[Asked]) -> None:
-    """Adds what another list of messages tells, each call once, also where the ids of the two lists differ."""
+def merge(known: list[Asked], more: Sequence[Asked], before: int = 0) -> None:
+    """Adds what another list of messages tells, each call once, also where the ids of the two lists differ.
+
+    ``before``: so many of the first known calls were made before all of them, see :func:`answered_by_order`.
+    """
     by_id = {call.call_id: call for call in known if call.call_id is not None}
     same = [(call, by_id.get(call.call_id) if call.call_id is not None else None) for call in more]
     same = [(call, match) for call, match in same if match is not None and of_one_id(call.name, match.name)]
     taken, placed = {id(match) for _, match in same}, {id(call) for call, _ in same}
     rest = [call for call in more if id(call) not in placed]
-    free = [call for call in known if id(call) not in taken]
+    free = [call for call in known[before:] if id(call) not in taken]
     pairs = _pairs(rest, free, _KEYS) if rest and free else [(call, None) for call in rest]
     for call, match in (*same, *pairs):
         if match is None:
@@ -111,7 +114,10 @@ def answer(known: Sequence[Asked], messages: Sequence[Message]) -> None:
     Some histories lack the model's request and keep the tool's answer to it (OpenLIT, LiteLLM; a trimmed memory). Where
     an id stands several times, the answers go to the calls in order; answers without any id go to all calls in order.
     """
-    if _nameless(known, messages):
+    if answered_by_order(known, messages):
+        for call, told in zip(known, _first_results(messages), strict=False):
+            if call.result is MISSING and told.result is not None:
+                call.result, call.failed = told.result, told.failed
         return
     requested = {part.call_id for message in messages for part in message.parts if isinstance(part, ToolCallPart)}
     by_id: dict[str, list[Asked]] = {}
@@ -126,19 +132,19 @@ def answer(known: Sequence[Asked], messages: Sequence[Message]) -> None:
                     call.result, call.failed = part.result, part.failed
 
 
-def _nameless(known: Sequence[Asked], messages: Sequence[Message]) -> bool:
-    """Answers by order alone, where the results before any request have neither id nor name and are not too many."""
+def answered_by_order(known: Sequence[Asked], messages: Sequence[Message]) -> int:
+    """How many of the first calls the results before any request answer that have neither id nor name; 0 for too many."""
+    results = _first_results(messages)
+    return 0 if len(results) > len(known) or any(part.call_id or part.name for part in results) else len(results)
+
+
+def _first_results(messages: Sequence[Message]) -> list[ToolResultPart]:
     results: list[ToolResultPart] = []
     for message in messages:
         if any(isinstance(part, ToolCallPart) for part in message.parts):
             break
-        results += [part for part in message.parts if isinstance(part, ToolResultPart)]
-    if not results or len(results) > len(known) or any(part.call_id or part.name for part in results):
-        return False
-    for call, part in zip(known, results, strict=False):
-        if call.result is MISSING and part.result is not None:
-            call.result, call.failed = part.result, part.failed
-    return True
+        results += results_in(message)
+    return results
 
 
 _KEYS: tuple[Callable[[Asked, Asked], bool], ...] = (

@@ -8,6 +8,7 @@ Source: @sentry/node 10.78.0 with another span processor beside Sentry's, and Se
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from otel_eval.conventions.facts import Convention, Facts, Kind
@@ -47,13 +48,33 @@ def read(span: Span) -> Facts | None:
     said = _said(content)
     return Facts(
         kind=kind,
-        input=content.messages("input", "gen_ai.request.messages"),
+        input=_langchain(content) or content.messages("input", "gen_ai.request.messages"),
         output=said,
         reply=_reply(said) if kind is Kind.AGENT else None,
         failure=failure_of(span),
         marks=content.marks,
         setting=SETTING,
     )
+
+
+def _langchain(content: Content) -> tuple[Message, ...] | None:
+    """LangChain.js's messages, of which contents in several parts are JSON, also that of an answer without any: ``[]``.
+
+    Else nothing: such messages need no reading of their own.
+    """
+    raw = content.attributes.get("gen_ai.input.messages")
+    if content.attributes.get("sentry.origin") != "auto.ai.langchain" or not isinstance(raw, str):
+        return None
+    told = decode_leniently(raw)
+    if not isinstance(told, list) or '"content":"[' not in raw:
+        return None
+    return read_messages([_parted(message) if is_object(message) else message for message in told]) or None
+
+
+def _parted(message: Mapping[str, Any]) -> Mapping[str, Any]:
+    parts = decode_leniently(message.get("content"))
+    is_parts = isinstance(parts, list) and all(is_object(part) and "type" in part for part in parts)
+    return {**message, "content": parts} if is_parts and (parts or message.get("role") == "assistant") else message
 
 
 def _said(content: Content) -> tuple[Message, ...] | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -117,3 +118,65 @@ def test_a_stream_of_gemini_writes_each_call_twice() -> None:
         "generate_content", operation__name="generate_content", response__tool_calls=json.dumps([*own, *again])
     )
     assert [(call.name, call.arguments) for call in calls_in(found.output[0])] == [("roll", {"sides": 66})] * 2
+
+
+ROLL = {"name": "roll", "args": {"sides": 66}, "type": "tool_call"}
+
+
+def chats(*turns: tuple[list[Any], dict[str, Any]]) -> list[Span]:
+    """Calls of a model through LangChain.js below one span of a server: what went in, and what came out."""
+    spans = [root := span("POST /chat", scope=SCOPE, seconds=10)]
+    for second, (went_in, came_out) in enumerate(turns):
+        said = {key: json.dumps(value) for key, value in came_out.items()}
+        shown = json.dumps(went_in, separators=(",", ":"))
+        call = sentry("chat", root, operation__name="chat", input__messages=shown, **said)
+        spans.append(
+            replace(call, started_ns=root.started_ns + second * 10**9, ended_ns=root.started_ns + second * 10**9 + 1)
+        )
+    return spans
+
+
+def in_langchain(each: Span) -> Span:
+    """The same, as written by Sentry's integration for LangChain.js."""
+    return replace(each, attributes={**each.attributes, "sentry.origin": "auto.ai.langchain"})
+
+
+def test_words_beside_a_request_that_the_history_lacks() -> None:
+    """The next call is shown the words and the tool's result, and is of the same loop."""
+    ask = {"role": "user", "content": "roll and tell"}
+    shown = [ask, {"role": "assistant", "content": "Let me look. "}, {"role": "tool", "content": "rolled 66"}]
+    first = ([ask], {"response__text": ["Let me look. "], "response__tool_calls": [{**ROLL, "id": "c1"}]})
+    (found,) = assemble(chats(first, (shown, {"response__text": ["You got 66"]})))
+    assert (found.asked, found.reply) == ("roll and tell", "You got 66")
+    assert [(call.name, call.result) for call in found.tool_calls] == [("roll", "rolled 66")]
+
+
+def test_the_same_request_again_after_its_results() -> None:
+    """Where histories lack the requests, results before a request say that it is another one."""
+    ask, empty = {"role": "user", "content": "roll"}, {"role": "assistant", "content": ""}
+    rolled = [{"role": "tool", "content": f"rolled {n}"} for n in (1, 2, 3)]
+    (found,) = assemble(
+        chats(
+            ([ask], {"response__tool_calls": [{**ROLL, "id": "c1"}, {**ROLL, "id": "c2"}]}),
+            ([ask, empty, *rolled[:2]], {"response__tool_calls": [{**ROLL, "id": "c3"}]}),
+            ([ask, empty, *rolled[:2], empty, rolled[2]], {"response__text": ["All rolled"]}),
+        )
+    )
+    assert [(call.call_id, call.result) for call in found.tool_calls] == [
+        ("c1", "rolled 1"),
+        ("c2", "rolled 2"),
+        ("c3", "rolled 3"),
+    ]
+
+
+def test_contents_in_parts_of_langchain() -> None:
+    """They are JSON; ``[]`` is an answer without any, and what a user typed stays a text."""
+    parts = json.dumps([{"type": "text", "text": "what is this?"}])
+    for typed, asked in ((parts, "what is this?"), ("[]", "[]"), ("[1]", "[1]")):
+        ask = {"role": "user", "content": typed}
+        shown = [ask, {"role": "assistant", "content": "[]"}, {"role": "tool", "content": "rolled 66"}]
+        first = ([ask], {"response__tool_calls": [{**ROLL, "id": "c1"}]})
+        spans = chats(first, (shown, {"response__text": ["You got 66"]}))
+        (found,) = assemble([spans[0], *map(in_langchain, spans[1:])])
+        assert (found.asked, found.reply) == (asked, "You got 66")
+        assert [(call.name, call.result) for call in found.tool_calls] == [("roll", "rolled 66")]

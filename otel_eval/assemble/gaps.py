@@ -12,6 +12,7 @@ from otel_eval.conventions.facts import NO_USAGE, TOOL_CALLS, Facts, Mark
 from otel_eval.conventions.reading.cutting import LIMIT_SETTING, is_cut
 from otel_eval.conventions.reading.messages import asked_for, calls_in
 from otel_eval.conventions.reading.parts import is_hidden
+from otel_eval.conventions.reading.reasons import asks_for_tools
 from otel_eval.interaction import Gap, GapKind, Interaction, Part, TextPart
 
 COUNT_SETTING = "OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT"
@@ -50,7 +51,12 @@ def gaps_of(interaction: Interaction, evidence: Evidence, tails: frozenset[str])
     elif interaction.reply is not None and _is_part(interaction.reply, "output", conversation):
         yield Gap(field="reply", kind=GapKind.DROPPED, setting=COUNT_SETTING)
     if not _tells_tools(interaction, evidence):
-        yield _gap("tool_calls", conversation, absent, None if _loses_requests(evidence) else setting)
+        yield _gap(
+            "tool_calls",
+            conversation,
+            absent,
+            None if _loses_requests(evidence) or _stopped_for_tools(evidence) else setting,
+        )
     elif any(
         mark.kind in (GapKind.DROPPED, GapKind.TRUNCATED) and mark.field in ("*", "output")
         for f in conversation
@@ -97,6 +103,16 @@ def _loses_requests(evidence: Evidence) -> bool:
         any(mark.field == TOOL_CALLS for mark in call.facts.marks)
         and (following is None or not any(map(calls_in, following.input)))
         for call, following in zip_longest(evidence.calls, evidence.calls[1:])
+    )
+
+
+def _stopped_for_tools(evidence: Evidence) -> bool:
+    """Whether a model stopped to have tools called, and its words alone are written."""
+    return any(
+        bool(call.output and call.facts.finish_reasons)
+        and all(map(asks_for_tools, call.facts.finish_reasons))
+        and not any(map(calls_in, call.output))
+        for call in evidence.calls
     )
 
 
@@ -184,6 +200,8 @@ def _tells_tools(interaction: Interaction, evidence: Evidence) -> bool:
         return False
     if interaction.tool_calls:
         return True
+    if _stopped_for_tools(evidence):
+        return False
     if any(mark.field == TOOL_CALLS for facts in evidence.frame_facts() for mark in facts.marks):
         return False
     if any(facts.output is not None for facts in evidence.frame_facts()):

@@ -27,6 +27,9 @@ T = TypeVar("T")
 _KIND = re.compile(r"(?:\w+\.)*[A-Z]\w*(?:Error|Exception)")
 """An error of which a span says the type alone: what went wrong is what the model was shown for a result."""
 
+_TOOL_ERROR = "tool_error"
+"""All that a span of the Model Context Protocol says of a tool whose result is an error (semantic conventions, ``error.type``)."""
+
 
 @dataclass(slots=True)
 class Asked:
@@ -302,8 +305,8 @@ def _tool_call(span: ToolSpan | None, request: Asked | None, missing: _Missing) 
             error = _text(request.result) if request.result is not MISSING else "failed"
         if facts.result is MISSING and request.result is not MISSING and (error is None or is_bare(error)):
             error = error_in_result(request.result, loop=not missing.seen) or error
-        if error is not None and error == facts.error and _KIND.fullmatch(error) and (shown := _shown(request.result)):
-            error = f"{error}: {shown}"
+        if error is not None and error == facts.error and (shown := _shown(request.result)):
+            error = shown if error == _TOOL_ERROR else f"{error}: {shown}" if _KIND.fullmatch(error) else error
     absent = GapKind.INCOMPLETE if span is not None and is_open(span.node) else missing.lost or GapKind.NOT_CAPTURED
     gaps = _gaps(facts, arguments, result, error, missing, absent)
     return ToolCall(

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from otel_eval.conventions.reading.messages import asks, results_in
+from otel_eval.conventions.reading.messages import asks, results_in, unanswered
 from otel_eval.conventions.reading.values import is_placeholder
-from otel_eval.interaction import Attachment, Message, ToolCallPart
+from otel_eval.frozen import changed
+from otel_eval.interaction import Attachment, Message, ToolResultPart
 
 
 def asked_at(messages: Sequence[Message], new_from: int | None = None, asked: str | None = None) -> int | None:
@@ -47,21 +48,28 @@ def reply_in(messages: Sequence[Message]) -> str | None:
 def answer_in(output: Sequence[Message]) -> str | None:
     """The text of a model's answer that asks for no tool, a placeholder where it is hidden; None where there is none.
 
-    Several messages that follow one another are pieces of one answer; several alternatives are not told apart. What
-    stands before results of tools went before: a client that calls them itself puts out all that it went through.
+    Several messages that follow one another are pieces of one answer. What stands before results of tools went before: a
+    client that calls them itself puts out all that it went through, and a provider's own tools run within one message.
     """
-    texts: list[str] = []
-    for message in output[_answered_at(output) :]:
-        if any(isinstance(part, ToolCallPart) for part in message.parts):
-            return None
-        if message.role == "assistant" and message.text is not None:
-            texts.append(message.text)
+    at = _answered_at(output)
+    before, said = output[max(at - 1, 0) : at], output[at:]
+    if unanswered((*before, *said)):
+        return None
+    pieces = [_after_results(message) for message in before] + list(said)
+    texts = [message.text for message in pieces if message.role == "assistant" and message.text is not None]
+    if not texts:
+        texts = [message.text for message in before if message.role == "assistant" and message.text is not None]
     return "\n".join(texts) if texts else None
 
 
 def _answered_at(output: Sequence[Message]) -> int:
     """Where the last results of tools end; 0 where there are none."""
     return next((index for index in range(len(output), 0, -1) if results_in(output[index - 1])), 0)
+
+
+def _after_results(message: Message) -> Message:
+    last = max(index for index, part in enumerate(message.parts) if isinstance(part, ToolResultPart))
+    return changed(message, parts=message.parts[last + 1 :])
 
 
 def shown(text: str | None) -> str | None:

@@ -11,7 +11,7 @@ Source: agentscope 2.0.11 (TracingMiddleware), io.agentscope:agentscope 1.0.9 (T
 from __future__ import annotations
 
 from otel_eval.conventions.facts import Convention, Facts, Kind
-from otel_eval.conventions.genai import kind_of
+from otel_eval.conventions.genai_operations import kind_of
 from otel_eval.conventions.reading.content import Content
 from otel_eval.conventions.reading.parts import result_value
 from otel_eval.conventions.reading.trouble import error_in_result, failure_of, is_control_flow, tool_error_of

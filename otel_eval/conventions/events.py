@@ -19,7 +19,7 @@ from otel_eval.conventions.facts import Facts, Kind, fill
 from otel_eval.conventions.reading.content import Content
 from otel_eval.conventions.reading.messages import calls_in, read_message, read_messages
 from otel_eval.conventions.reading.reasons import reasons_in
-from otel_eval.conventions.reading.values import containers, is_object, is_placeholder, text
+from otel_eval.conventions.reading.values import containers, is_object, is_placeholder, number, text
 from otel_eval.frozen import changed
 from otel_eval.interaction import Message, TextPart
 from otel_eval.signals import LogRecord, SpanEvent
@@ -57,6 +57,8 @@ def read_log(record: LogRecord) -> Facts | None:
     if record.event_name not in NAMES:
         return None
     body = containers(record.body)
+    if body is None:  # as on a span's event
+        return facts_of_event(record.event_name, record.attributes, record.attributes)
     return facts_of_event(record.event_name, record.attributes, body if is_object(body) else {"content": body})
 
 
@@ -69,6 +71,10 @@ def facts_of_event(name: str, attributes: Mapping[str, Any], body: Mapping[str, 
     content = Content(body)
     if name == "gen_ai.content.prompt":
         return _prompt(attributes.get("gen_ai.prompt", body.get("content")), body, content)
+    if name == CHOICE and number(body.get("index")) and "message" in body:
+        return Facts(
+            kind=Kind.OTHER
+        )  # an alternative to the first; Google's SDK numbers a stream's pieces, without message
     if name == CHOICE or (name == COMPLETION and is_object(body.get("message"))):  # LiteLLM's completions are choices
         reason = text(body.get("finish_reason"))
         output = _with_names(_choice(body))

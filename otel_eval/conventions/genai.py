@@ -15,6 +15,7 @@ from typing import Any
 
 from otel_eval.conventions import events
 from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind, fill
+from otel_eval.conventions.genai_operations import AGENT_SPAN, kind_of
 from otel_eval.conventions.reading.content import Content, usage_of
 from otel_eval.conventions.reading.languages import lost_its_end
 from otel_eval.conventions.reading.messages import calls_in, read_messages, results_in
@@ -24,66 +25,6 @@ from otel_eval.conventions.reading.trouble import error_in_result, failure_of, i
 from otel_eval.conventions.reading.values import decode_leniently, first_text, is_object, text
 from otel_eval.interaction import Failure, Message
 from otel_eval.signals import Span
-
-OPERATIONS: dict[str, Kind] = {
-    "invoke_agent": Kind.AGENT,
-    "agent_call": Kind.AGENT,  # Gemini CLI
-    "invoke_workflow": Kind.WORKFLOW,
-    "invoke_swarm": Kind.WORKFLOW,  # Strands
-    "invoke_graph": Kind.WORKFLOW,
-    "execute_tool": Kind.TOOL,
-    "tool_call": Kind.TOOL,
-    "handoff": Kind.HANDOFF,
-    "agent_handoff": Kind.HANDOFF,  # OpenAI Agents SDK, OpenTelemetry's own instrumentation of it
-    **dict.fromkeys(
-        (
-            "chat",
-            "generate_content",
-            "text_completion",
-            "completion",
-            "generate",
-            "response",
-            "llm_call",
-            "call_llm",  # tRPC-Agent-Go until 0.3
-            "llm_request",
-            "chat.completions",  # Semantic Kernel for .NET until 1.20
-            "text.completions",
-            "acompletion",  # LiteLLM's call types, where its callback writes over a span of the program's
-            "atext_completion",
-            "responses",
-            "aresponses",
-            "anthropic_messages",
-        ),
-        Kind.MODEL,
-    ),
-    **dict.fromkeys(
-        (
-            "plan",
-            "execute_task",
-            "agent_step",
-            "execute_event_loop_cycle",
-            "invoke_node",
-            "framework",
-            "model_generation",
-        ),
-        Kind.STEP,
-    ),
-    **dict.fromkeys(("evaluation", "experiment"), Kind.EVALUATOR),
-    **dict.fromkeys(
-        (
-            "create_agent",
-            "embeddings",
-            "embedding",
-            "aembedding",
-            "retrieval",
-            "vector_db_retrieve",
-            "rerank",
-            "arerank",
-            "model_chunk",
-        ),
-        Kind.OTHER,
-    ),
-}
 
 SETTING = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=SPAN_ONLY"
 SETTINGS: dict[str, str] = {
@@ -126,7 +67,6 @@ TOOL_CLASSES = frozenset({"DynamicStructuredTool", "DynamicTool", "StructuredToo
 """LangChain.js's classes, which OpenLIT for JavaScript writes in place of its tools' names."""
 _ANSWERS = "This StructuredOutputTool should only be invoked as the last"
 """How Strands describes the tool with which the model hands over an object that was asked for."""
-_AGENT_SPAN = "invoke_agent "
 _UNNAMED_TOOLS = frozenset({"execute_tool", "tools/call", ""})
 _ARGUMENTS = ("gen_ai.tool.call.arguments", "gen_ai.tool.arguments", "gen_ai.tool.input")
 """The standard's since 1.38, and names that came before it and live on: Ballerina's ``ai`` module, Sentry, many programs."""
@@ -155,21 +95,25 @@ def read(span: Span) -> Facts | None:
         "setting": _setting_of(span.scope.name),
     }
     values |= _tool(span, content) if kind is Kind.TOOL else _model(span, kind)
+    if kind is Kind.HANDOFF and (tool := text(attributes.get("gen_ai.tool.name"))) is not None:
+        values["pseudo_tools"] = (tool,)
     waits = kind is Kind.AGENT and any(map(_waits, (attributes, *(event.attributes for event in span.events))))
     if waits:
         values["output"] = None
     if kind is Kind.MODEL and _lost_calls(values["output"], values["finish_reasons"]):
         values["output"] = None
+    if kind is Kind.MODEL and _are_choices(values["output"], values["finish_reasons"], attributes):
+        values["output"] = values["output"][:1]
     if values["output"] is None and lost_its_end(span) and not any(key in attributes for key in _WHOLE):
         values["input"] = None  # of numbered messages the last, which was asked, may be among what was dropped
     if attributes.get("gen_ai.operation.name") == "output_messages":  # Agent 365: what was sent to the user
         values["reply"] = next((said.text for said in reversed(values["output"] or ()) if said.text), None)
     facts = Facts(kind=kind, marks=content.marks, **values)
-    told = events.facts_of_events(span.events) if span.events else None
-    if told is None:
-        return facts
     known = {"output": None} if waits else {}
-    return fill(facts, tool_events(told) if kind is Kind.TOOL else told, **known)
+    told = events.facts_of_events(span.events) if span.events else None
+    if told is not None:
+        facts = fill(facts, tool_events(told) if kind is Kind.TOOL else told, **known)
+    return facts
 
 
 @lru_cache(maxsize=1024)
@@ -178,39 +122,11 @@ def _setting_of(scope: str) -> str | None:
     return found or None
 
 
-def kind_of(span: Span) -> Kind | None:
-    """By the operation's name, else by the attributes that only one kind of span has."""
-    attributes = span.attributes
-    operation = attributes.get("gen_ai.operation.name")
-    if attributes.get("gen_ai.tool.name") == "(merged tools)":
-        return Kind.OTHER  # Google ADK's span around tools that ran side by side
-    if attributes.get("ag2.span.type") == "usage":
-        return Kind.OTHER  # AG2's record of tokens that the model's span beside it has counted
-    if isinstance(operation, str) and operation:
-        kind = OPERATIONS.get(operation) or OPERATIONS.get(operation.lower())  # Microsoft's Agent 365 wrote "Chat"
-        if kind is Kind.MODEL and span.name.startswith(_AGENT_SPAN):
-            return Kind.AGENT  # an SDK's callback wrote its own call's attributes over the agent's span
-        if kind is not None:
-            return kind
-        return Kind.TOOL if text(attributes.get("gen_ai.tool.name")) else Kind.STEP
-    if f"{span.name} ".startswith(_AGENT_SPAN) and text(attributes.get("gen_ai.agent.name")):
-        return Kind.AGENT  # an operation that is not told, or empty
-    if attributes.get("mcp.method.name") is not None:
-        return Kind.TOOL if attributes["mcp.method.name"] == "tools/call" else Kind.OTHER
-    if text(attributes.get("gen_ai.tool.name")) or text(attributes.get("gen_ai.tool.call.id")):
-        return Kind.TOOL
-    if attributes.get("gen_ai.request.model") is not None or attributes.get("gen_ai.response.model") is not None:
-        return Kind.MODEL
-    if any(key.startswith(("gen_ai.prompt", "gen_ai.completion", "gen_ai.input.messages")) for key in attributes):
-        return Kind.MODEL
-    return Kind.MODEL if any(event.name in events.NAMES for event in span.events) else None
-
-
 def _weak_agent(span: Span, kind: Kind) -> str | None:
     if kind is Kind.WORKFLOW:
         return text(span.attributes.get("gen_ai.workflow.name")) or span.name.removeprefix("invoke_workflow ") or None
-    if kind is Kind.AGENT and span.name.startswith(_AGENT_SPAN):
-        name = span.name.removeprefix(_AGENT_SPAN)
+    if kind is Kind.AGENT and span.name.startswith(AGENT_SPAN):
+        name = span.name.removeprefix(AGENT_SPAN)
         # some write the model's name there (Vercel AI SDK 7)
         return (
             None
@@ -222,7 +138,9 @@ def _weak_agent(span: Span, kind: Kind) -> str | None:
 
 def _input(content: Content) -> tuple[Message, ...] | None:
     found = content.messages("input", "gen_ai.input.messages", "gen_ai.prompt")
-    return found if found is not None else content.numbered("input", "gen_ai.prompt.", "user")
+    if found is None:
+        found = content.numbered("input", "gen_ai.prompt.", "user")
+    return found if found is not None else content.numbered("input", "gen_ai.input.messages.", "user")
 
 
 def _output(content: Content) -> tuple[Message, ...] | None:
@@ -230,7 +148,20 @@ def _output(content: Content) -> tuple[Message, ...] | None:
     if found:
         return found
     legacy = content.numbered("output", "gen_ai.completion.", "assistant")
-    return legacy or found
+    if legacy or found is not None:
+        return legacy or found
+    return content.numbered("output", "gen_ai.output.messages.", "assistant")
+
+
+def _are_choices(output: tuple[Message, ...] | None, reasons: tuple[str, ...], attributes: Mapping[str, Any]) -> bool:
+    """Whether the messages are alternatives, of which programs take the first: each has a finish reason, or so many
+    were asked for.
+
+    "Each message corresponds to exactly one generation (choice/candidate)"; some write a stream's pieces as messages.
+    """
+    if output is None or len(output) < 2 or any(said.role != "assistant" or calls_in(said) for said in output):
+        return False
+    return len(output) in (len(reasons), len(reasons_in(attributes)), attributes.get("gen_ai.request.choice.count"))
 
 
 def _lost_calls(output: tuple[Message, ...] | None, reasons: tuple[str, ...]) -> bool:

@@ -8,7 +8,7 @@ Source: genai 0.7.2 (``src/otel``).
 from __future__ import annotations
 
 from otel_eval.conventions.facts import Convention, Facts, Kind
-from otel_eval.conventions.genai import kind_of
+from otel_eval.conventions.genai_operations import kind_of
 from otel_eval.conventions.reading.languages import RUST_KEYS, rust_module
 from otel_eval.signals import Span
 

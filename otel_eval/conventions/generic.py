@@ -13,10 +13,11 @@ from typing import Any
 from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind
 from otel_eval.conventions.reading.content import Content, usage_of
 from otel_eval.conventions.reading.messages import read_messages
-from otel_eval.conventions.reading.payloads import input_payload, output_payload, tool_arguments, tool_outcome
+from otel_eval.conventions.reading.payloads import Payload, input_payload, output_payload, tool_arguments, tool_outcome
 from otel_eval.conventions.reading.trouble import failure_of, tool_error_of
 from otel_eval.conventions.reading.values import containers, first_text, is_object, is_placeholder
-from otel_eval.interaction import Message
+from otel_eval.frozen import changed
+from otel_eval.interaction import Message, TextPart
 from otel_eval.signals import Span
 
 KIND_KEYS = (
@@ -41,6 +42,8 @@ _INPUTS = ("input.value", "input", "agent.input", "agent.messages", "llm.input",
 _OUTPUTS = ("output.value", "output", "agent.output", "llm.output", "llm.response")
 _ARGUMENTS = ("tool.arguments", "tool.call.arguments", "tool.input", "tool.args", "tool.parameters")
 _RESULTS = ("tool.result", "tool.call.result", "tool.output", "tool.response")
+_GIVEN, _GAVE = (*_INPUTS, "gen_ai.input"), (*_OUTPUTS, "gen_ai.output")
+_TOOL_GIVEN, _TOOL_GAVE = (*_ARGUMENTS, *_INPUTS[:2]), (*_RESULTS, *_OUTPUTS[:2])
 _USAGE = {
     "input_tokens": ("usage.input_tokens", "usage.prompt_tokens", "llm.usage.prompt_tokens", "llm.usage.input_tokens"),
     "output_tokens": (
@@ -88,6 +91,38 @@ def read(span: Span) -> Facts | None:
     )
 
 
+def told_elsewhere(facts: Facts, span: Span) -> Facts | None:
+    """What a span whose kind another convention tells says under the names of this one, where it says it nowhere else.
+
+    People take a kind from one convention and the names of inputs and outputs from another. None where there is nothing.
+    """
+    content = Content(span.attributes)
+    if facts.kind is Kind.TOOL:
+        given = _first(content, "arguments", _TOOL_GIVEN) if facts.arguments is MISSING else None
+        gave = _first(content, "result", _TOOL_GAVE) if facts.result is MISSING else None
+        if given is None and gave is None:
+            return None
+        return changed(_tool(span, content), tool=None, call_id=None)
+    if facts.kind not in (Kind.AGENT, Kind.WORKFLOW, Kind.MODEL):
+        return None
+    given = _first(content, "input", _GIVEN) if facts.input is None and facts.asked is None else None
+    gave = _first(content, "output", _GAVE) if facts.output is None and facts.reply is None else None
+    if given is None and gave is None:
+        return None
+    if facts.kind is Kind.MODEL:
+        taken, made = _messages(given, "user"), _messages(gave, "assistant")
+    else:
+        taken = _said(input_payload(given), "user") if given is not None else None
+        made = _said(output_payload(gave, structured=False), "assistant") if gave is not None else None
+    return Facts(kind=facts.kind, input=taken, output=made, marks=content.marks)
+
+
+def _said(payload: Payload, role: str) -> tuple[Message, ...] | None:
+    if payload.text is not None:
+        return (Message(role=role, parts=(TextPart(text=payload.text),)),)
+    return payload.messages
+
+
 def kind_of(attributes: Mapping[str, Any]) -> Kind | None:
     """The kind that the first of the known keys with a known word tells; None where they contradict one another."""
     told = {KINDS[word] for key in KIND_KEYS if (word := str(attributes.get(key, "")).lower()) in KINDS}
@@ -116,8 +151,7 @@ def _messages(raw: Any, role: str) -> tuple[Message, ...] | None:
 
 def _tool(span: Span, content: Content) -> Facts:
     attributes = span.attributes
-    given = _first(content, "arguments", (*_ARGUMENTS, *_INPUTS[:2]))
-    gave = _first(content, "result", (*_RESULTS, *_OUTPUTS[:2]))
+    given, gave = _first(content, "arguments", _TOOL_GIVEN), _first(content, "result", _TOOL_GAVE)
     outcome = None if gave is None else tool_outcome(gave)
     return Facts(
         kind=Kind.TOOL,

@@ -18,7 +18,7 @@ from collections.abc import Iterable
 
 from otel_eval.conventions import events
 from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind, Mark
-from otel_eval.conventions.genai import OPERATIONS
+from otel_eval.conventions.genai_operations import OPERATIONS
 from otel_eval.conventions.reading.content import Content
 from otel_eval.conventions.reading.values import is_placeholder, text
 from otel_eval.frozen import changed

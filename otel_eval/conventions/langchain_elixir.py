@@ -8,7 +8,7 @@ Source: langchain 0.9 of Hex (``lib/open_telemetry/attributes.ex``, ``span_handl
 from __future__ import annotations
 
 from otel_eval.conventions.facts import Convention, Facts, Kind
-from otel_eval.conventions.genai import kind_of
+from otel_eval.conventions.genai_operations import kind_of
 from otel_eval.conventions.reading.languages import is_erlang
 from otel_eval.signals import Span
 

@@ -13,7 +13,8 @@ import re
 from typing import Any
 
 from otel_eval.conventions.facts import Convention, Facts, Kind
-from otel_eval.conventions.genai import SETTING, kind_of
+from otel_eval.conventions.genai import SETTING
+from otel_eval.conventions.genai_operations import kind_of
 from otel_eval.conventions.reading.answers import answer_messages, counted
 from otel_eval.conventions.reading.content import Content
 from otel_eval.conventions.reading.messages import read_messages

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from otel_eval.conventions import genai, google_adk, openinference_langchain4j
+from otel_eval.conventions import genai_operations, google_adk, openinference_langchain4j
 from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind, Missing
 from otel_eval.conventions.reading.answers import answer_id, answer_messages
 from otel_eval.conventions.reading.content import Content, usage_of
@@ -72,7 +72,7 @@ def read(span: Span) -> Facts | None:
     if kind is Kind.WORKFLOW and _SHAPE in attributes:
         kind = Kind.MODEL  # instructor's create is called a chain
     if is_vercels(span) and "gen_ai.operation.name" in attributes:
-        own = genai.kind_of(span)
+        own = genai_operations.kind_of(span)
         if own in (Kind.AGENT, Kind.MODEL, Kind.STEP):
             return Facts(kind=own)  # a step is called a model's call, and several results of tools are one
     if kind is Kind.AGENT and _is_langchain(span):

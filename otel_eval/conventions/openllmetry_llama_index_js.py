@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from otel_eval.conventions.facts import Convention, Facts, Kind
-from otel_eval.conventions.genai import kind_of
+from otel_eval.conventions.genai_operations import kind_of
 from otel_eval.conventions.reading.content import Content
 from otel_eval.conventions.reading.parts import result_value
 from otel_eval.interaction import Message, TextPart, ToolResultPart

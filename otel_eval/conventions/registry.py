@@ -205,6 +205,10 @@ CONVENTIONS: tuple[Convention, ...] = (
 )
 
 
+_STANDARD = [genai.CONVENTION.name]
+"""Of a span that the standard alone knows, what it does not say may stand under names that people use for anything."""
+
+
 class Registry:
     """A fixed list of conventions."""
 
@@ -229,6 +233,8 @@ class Registry:
             told.append(_said(facts))
         if not told or told[0].kind is Kind.OTHER:
             return None
+        if names == _STANDARD and (elsewhere := generic.told_elsewhere(told[0], span)) is not None:
+            told.append(_said(elsewhere))
         whole = as_react(reduce(fill, told) if len(told) > 1 else changed(told[0]))
         return completed(
             whole,

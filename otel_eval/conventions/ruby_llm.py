@@ -9,7 +9,7 @@ Source: opentelemetry-instrumentation-ruby_llm 0.1 to 0.7 and its main branch (`
 from __future__ import annotations
 
 from otel_eval.conventions.facts import Convention, Facts, Kind, Mark
-from otel_eval.conventions.genai import kind_of
+from otel_eval.conventions.genai_operations import kind_of
 from otel_eval.interaction import GapKind
 from otel_eval.signals import Span
 

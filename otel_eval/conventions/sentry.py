@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from otel_eval.conventions.facts import Convention, Facts, Kind
-from otel_eval.conventions.genai import kind_of
+from otel_eval.conventions.genai_operations import kind_of
 from otel_eval.conventions.reading.content import Content
 from otel_eval.conventions.reading.messages import calls_in, read_message, read_messages
 from otel_eval.conventions.reading.trouble import error_in_result, failure_of, tool_error_of

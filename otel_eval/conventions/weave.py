@@ -9,7 +9,7 @@ Source: weave 0.54 (conversation_otel, integrations.openai_agents.otel_processor
 from __future__ import annotations
 
 from otel_eval.conventions.facts import Convention, Facts, Kind
-from otel_eval.conventions.genai import kind_of
+from otel_eval.conventions.genai_operations import kind_of
 from otel_eval.conventions.reading.values import text
 from otel_eval.signals import Span
 

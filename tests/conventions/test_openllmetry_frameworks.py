@@ -302,14 +302,19 @@ def test_a_failed_graph_without_a_name() -> None:
 
 
 @pytest.mark.parametrize(
-    ("reason", "text", "lost"),
-    [("tool_call", "", True), ("tool_calls", "", True), ("stop", "", False), ("tool_call", "Let me look.", False)],
+    ("reason", "text", "empty", "lost"),
+    [
+        ("tool_call", "", True, True),
+        ("tool_calls", "", True, True),
+        ("stop", "", False, False),
+        ("tool_call", "Let me look.", False, True),
+    ],
 )
-def test_an_empty_text_in_place_of_tool_calls_is_no_answer(reason: str, text: str, lost: bool) -> None:
+def test_an_empty_text_in_place_of_tool_calls_is_no_answer(reason: str, text: str, empty: bool, lost: bool) -> None:
     """The JavaScript instrumentations drop the calls: what the model asked for is a gap, and the turn goes on."""
     said = {"gen_ai.response.finish_reasons": [reason]}
     call = model_span(messages=[message("user", "hi")], output=[message("assistant", text)], attributes=said)
     facts = facts_of(call)
     assert facts is not None
-    assert (facts.output is None) is lost
+    assert (facts.output is None) is empty
     assert (only([call]).gap("tool_calls") is not None) is lost

@@ -8,9 +8,11 @@ from functools import lru_cache
 from typing import Any
 
 from otel_eval.conventions.facts import MISSING, NO_USAGE, Mark, Missing
+from otel_eval.conventions.reading.answers import answer_messages
 from otel_eval.conventions.reading.langchain_reprs import is_content_whole
 from otel_eval.conventions.reading.messages import read_messages
 from otel_eval.conventions.reading.parts import result_value
+from otel_eval.conventions.reading.payloads import input_payload, output_payload
 from otel_eval.conventions.reading.values import (
     Undecodable,
     decode,
@@ -118,7 +120,9 @@ class Content:
             except Undecodable:
                 self.mark(field, GapKind.TRUNCATED)
                 return None
-            messages = read_messages(value, role)
+            if isinstance(raw, str) and raw[:1] == '"' and key.endswith(_STRUCTURED):
+                value = decode_leniently(raw)
+            messages = _structured(value, role) if key.endswith(_STRUCTURED) else read_messages(value, role)
             if _hides(raw):
                 self.mark(field, GapKind.REDACTED)
             if messages:
@@ -144,6 +148,8 @@ class Content:
             raw = self.attributes.get(key)
             if raw is None or says_nothing(raw) or self.hidden("system", raw):
                 continue
+            if isinstance(raw, str) and raw[:1] == '"':
+                raw = decode_leniently(raw)  # JSON by the convention, like the messages
             if isinstance(raw, str) and raw.lstrip()[:1] not in ("[", "{"):
                 return text(raw)
             told = _instructions_in(raw) if isinstance(raw, str) else _joined(raw)
@@ -202,6 +208,19 @@ def _instructions_in(raw: str) -> str | None:
 def _joined(value: Any) -> str | None:
     texts = [said for message in read_messages(value, "system") if (said := message.text) and not is_object_text(said)]
     return "\n".join(texts) if texts else None
+
+
+_STRUCTURED = ".messages"
+"""So ends the name of an attribute that holds JSON by the conventions: a string of JSON in it is a text, or encoded twice."""
+
+
+def _structured(value: Any, role: str) -> tuple[Message, ...]:
+    """Messages; a model's whole response; or what is said in an object in which people put a question or an answer."""
+    found = answer_messages(value) if role == "assistant" else read_messages(value, role)
+    if found or not is_object(value):
+        return found
+    held = output_payload(value, structured=False) if role == "assistant" else input_payload(value)
+    return held.messages or read_messages([held.text] if held.text else [], role)
 
 
 def _says_nothing(value: object) -> bool:

@@ -12,6 +12,7 @@ from typing import Any
 import orjson
 
 from otel_eval.conventions.reading.langchain_reprs import message_in
+from otel_eval.conventions.reading.own_tools import own_tool_parts
 from otel_eval.conventions.reading.parts import read_parts, tool_call_of, tool_result_of
 from otel_eval.conventions.reading.values import containers, is_object
 from otel_eval.interaction import Attachment, Message, Part, TextPart, ToolCallPart, ToolResultPart
@@ -143,7 +144,8 @@ def _item(value: Mapping[str, Any], kind: object) -> Message | None:
         return Message(role="tool", parts=(tool_result_of(value),))
     if kind == "reasoning":
         return Message(role="assistant", parts=read_parts([value]))
-    return None
+    parts = own_tool_parts(value)
+    return Message(role="assistant", parts=parts) if parts else None
 
 
 def _unwrapped(value: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -191,12 +193,14 @@ def _content_parts(value: Mapping[str, Any]) -> tuple[Part, ...]:
     for key in ("parts", "contents", "items", "content", "blocks", "text"):
         content = value.get(key)
         if content is not None and content != "" and content != []:
-            parts = read_parts(content)
+            parts = read_parts(containers(content) if key == "parts" else content)
             refusal = value.get("refusal")
             return parts + read_parts(refusal) if isinstance(refusal, str) and not parts else parts
     refusal = value.get("refusal")
     if isinstance(refusal, str) and refusal:
         return read_parts(refusal)
+    if is_object(spoken := value.get("audio")) and "transcript" in spoken:  # OpenAI's answers that are spoken
+        return read_parts({"type": "audio", **spoken})
     empty = value.get("content", value.get("text"))
     return (TextPart(text=""),) if empty == "" and not value.get("tool_calls") else ()
 
@@ -280,6 +284,19 @@ def calls_in(message: Message) -> list[ToolCallPart]:
 def asked_for(messages: Iterable[Message]) -> Iterator[ToolCallPart]:
     """The tool calls that the messages ask for, in their order."""
     return (part for message in messages for part in calls_in(message))
+
+
+def unanswered(messages: Iterable[Message]) -> list[ToolCallPart]:
+    """The calls that the messages ask for and do not answer: a provider's own tools have run within its model's answer."""
+    waiting: list[ToolCallPart] = []
+    for message in messages:
+        for part in message.parts:
+            if isinstance(part, ToolCallPart):
+                waiting.append(part)
+            elif isinstance(part, ToolResultPart):
+                same = [call for call in waiting if part.call_id in (None, call.call_id)]
+                waiting = [call for call in waiting if call is not same[0]] if same else waiting
+    return waiting
 
 
 def results_in(message: Message) -> list[ToolResultPart]:

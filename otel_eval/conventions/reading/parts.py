@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any
 
-from otel_eval.conventions.reading.values import containers, is_object, is_placeholder, looks_cut, plain
+from otel_eval.conventions.reading.media import attachment_of, with_transcript
+from otel_eval.conventions.reading.own_tools import details_of
+from otel_eval.conventions.reading.values import containers, first_of, is_object, is_placeholder, looks_cut, plain
 from otel_eval.interaction import (
-    Attachment,
     JsonValue,
     Part,
     ReasoningPart,
@@ -19,7 +21,6 @@ from otel_eval.interaction import (
 from otel_eval.json_text import dumps
 
 _BLOCKS_START = re.compile(r'\[\s*\{\s*"(?:type|text|content|toolUse|toolResult|reasoningContent)"')
-_MEDIA = ("image", "video", "audio", "document", "file", "media")
 
 
 def read_parts(content: Any) -> tuple[Part, ...]:
@@ -36,7 +37,7 @@ def read_parts(content: Any) -> tuple[Part, ...]:
         content = [content]
     if not isinstance(content, list):
         return () if content is None else (TextPart(text=str(content)),)
-    parts = [part for item in content if (part := read_part(item)) is not None]
+    parts = [part for item in content for part in with_transcript(read_part(item), item)]
     if len(parts) > 1 and any(map(is_hidden, parts)):
         parts = [part for part in parts if not is_hidden(part)] or parts[:1]
     return tuple(parts)
@@ -77,13 +78,23 @@ def read_part(item: Any) -> Part | None:
         kind = item.get("content_type", item.get("kind"))
     if kind is not None:
         name = str(kind)
-        reader = _BY_TYPE.get(name) or _BY_TYPE.get(name.replace("-", "_"))
+        reader = _BY_TYPE.get(name) or _reader_of(name)
         if reader is not None:
             return reader(item)
     for key, by_key in _BY_KEY.items():
         if item.get(key) is not None:
             return by_key(item)
     return None
+
+
+@lru_cache(maxsize=256)
+def _reader_of(kind: str) -> Callable[[Mapping[str, Any]], Part | None] | None:
+    """The reader of a kind that is spelled in another way: ``tool-call``, ``toolCallResponse``; of a provider's own tools."""
+    name = _HUMP.sub("_", kind).replace("-", "_").lower()
+    return _BY_TYPE.get(name) or (tool_result_of if name.endswith("_tool_result") else None)
+
+
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
 _CALL_WRAPPINGS = frozenset({"toolUse", "functionCall", "function_call", "toolRequest", "function", "server_tool_call"})
@@ -112,11 +123,13 @@ def tool_call_of(item: Mapping[str, Any]) -> ToolCallPart | None:
     if is_object(inner := item.get("tool_call")):  # OpenInference
         item = inner
     item = _inside(item, _CALL_WRAPPINGS)
-    name = _first(item, _CALL_NAMES)
+    name = first_of(item, _CALL_NAMES)
     if not isinstance(name, str) or not name:
         return None
-    arguments = _first(item, _CALL_ARGUMENTS)
-    call_id = _first(item, _CALL_IDS)
+    arguments = first_of(item, _CALL_ARGUMENTS)
+    if arguments is None:
+        arguments = details_of(item.get("server_tool_call"))
+    call_id = first_of(item, _CALL_IDS)
     return ToolCallPart(name=name.strip("'\""), arguments=_arguments(arguments), call_id=_id(call_id))
 
 
@@ -127,7 +140,9 @@ _DENIED = "execution-denied"
 def tool_result_of(item: Mapping[str, Any]) -> ToolResultPart:
     """What a tool gave back, in any of the shapes."""
     item = _inside(item, _RESULT_WRAPPINGS)
-    content = _first(item, _RESULTS)
+    content = first_of(item, _RESULTS)
+    if content is None:
+        content = details_of(item.get("server_tool_call_response"))
     failed = not _FAILS.isdisjoint(item) and (
         item.get("is_error") is True
         or item.get("isError") is True
@@ -139,8 +154,8 @@ def tool_result_of(item: Mapping[str, Any]) -> ToolResultPart:
         failed = True
     if content is None and item.get("error") is not None:
         content, failed = item["error"], True
-    call_id = _first(item, _RESULT_IDS)
-    name = _first(item, _RESULT_NAMES)
+    call_id = first_of(item, _RESULT_IDS)
+    name = first_of(item, _RESULT_NAMES)
     return ToolResultPart(
         call_id=_id(call_id),
         name=name if isinstance(name, str) and name else None,
@@ -160,11 +175,17 @@ def result_value(content: Any) -> JsonValue:
         content = containers(content["value"])  # Vercel
     elif is_object(content) and content.get("type") == _DENIED:
         content = content.get("reason") or "Tool execution denied."
+    if is_object(content) and isinstance(content.get("content"), list) and _MCP.issuperset(content):
+        content = content if content.get("isError") is True else content["content"]
     if isinstance(content, list) and content and all(_text_of_block(item) is not None for item in content):
         content = containers("\n".join(str(_text_of_block(item)) for item in content))
     elif isinstance(content, list) and len(content) == 1 and is_object(content[0]) and set(content[0]) == {"json"}:
         content = content[0]["json"]  # Bedrock
     return plain(content)
+
+
+_MCP = frozenset({"content", "isError", "structuredContent", "_meta"})
+"""The result of a call as the Model Context Protocol has it (``CallToolResult``): a model is shown its content."""
 
 
 def _text_of_block(item: Any) -> str | None:
@@ -183,22 +204,14 @@ def _arguments(value: Any) -> JsonValue:
     return None if is_placeholder(value) else plain(containers(value))
 
 
-def _first(item: Mapping[str, Any], keys: tuple[str, ...]) -> Any:
-    for key in keys:
-        found = item.get(key)
-        if found is not None:
-            return found
-    return None
-
-
 def _id(value: Any) -> str | None:
     return value if isinstance(value, str) and value else None
 
 
 def _text(item: Mapping[str, Any]) -> Part | None:
-    found = _first(item, ("text", "content", "value"))
+    found = first_of(item, ("text", "content", "value"))
     if is_object(found):
-        found = _first(found, ("value", "text"))
+        found = first_of(found, ("value", "text"))
     if not isinstance(found, str):
         return None
     return ReasoningPart(text=found) if item.get("thought") is True else TextPart(text=found)
@@ -213,61 +226,18 @@ def _data(item: Mapping[str, Any]) -> Part | None:
 
 
 def _reasoning(item: Mapping[str, Any]) -> Part | None:
-    found = _first(item, ("thinking", "reasoning", "content", "text", "summary", "reasoningContent"))
+    found = first_of(item, ("thinking", "reasoning", "content", "text", "summary", "reasoningContent"))
     if is_object(found):
-        found = _first(found, ("text", "reasoningText"))
+        found = first_of(found, ("text", "reasoningText"))
         found = found.get("text") if is_object(found) else found
     if isinstance(found, list):
         found = "\n".join(text.get("text", "") for text in found if is_object(text))
     return ReasoningPart(text=found) if isinstance(found, str) and found else None
 
 
-def _attachment(item: Mapping[str, Any]) -> Part:
-    kind = str(item.get("type") or "")
-    nested: Mapping[str, Any] = next((item[key] for key in _NESTED_MEDIA if is_object(item.get(key))), {})
-    url = _first(item, ("uri", "url", "image", "image_url", "file_url", "data")) if not nested else None
-    both = {**item, **nested}
-    mime = _first(both, ("mime_type", "mimeType", "media_type", "mediaType"))
-    data = _first(both, ("content", "data", "bytes", "file_data", "url", "uri", "fileUri", "file_uri"))
-    if data is None:
-        data = url
-    mime, size = (mime if isinstance(mime, str) else None), None
-    if isinstance(data, str):
-        if data.startswith("data:"):
-            head, _, data = data.partition(",")
-            mime = mime or head[5:].split(";")[0] or None
-            size = len(data) * 3 // 4 - data[-2:].count("=")
-        elif "://" not in data[:40] and len(data) > 64:
-            size = len(data) * 3 // 4 - data[-2:].count("=")
-    name = _first(both, ("filename", "file_name", "name", "display_name", "file_id", "title"))
-    if name is None and isinstance(data, str) and "://" in data[:40]:
-        name = data[:200]
-    modality = both.get("modality")
-    if not isinstance(modality, str):
-        modality = next((word for word in _MEDIA if word in kind), None) or (mime or "file").split("/")[0]
-    return Attachment(modality=modality, mime_type=mime, name=name if isinstance(name, str) else None, size=size)
-
-
-_NESTED_MEDIA = (
-    "source",
-    "image_url",
-    "image",
-    "inline_data",
-    "inlineData",
-    "file_data",
-    "fileData",
-    "input_audio",
-    "file",
-    "media",
-    "document",
-    "video",
-    "audio",
-    "blob",
-)
-
 _BY_TYPE: dict[str, Callable[[Mapping[str, Any]], Part | None]] = {
     **dict.fromkeys(("text", "input_text", "output_text", "refusal", "plain_text"), _text),
-    **dict.fromkeys(("reasoning", "thinking", "redacted_thinking", "thought"), _reasoning),
+    **dict.fromkeys(("reasoning", "thinking", "redacted_thinking", "thought", "compaction"), _reasoning),
     **dict.fromkeys(
         (
             "tool_call",
@@ -307,12 +277,13 @@ _BY_TYPE: dict[str, Callable[[Mapping[str, Any]], Part | None]] = {
             "input_image",
             "input_file",
             "input_audio",
+            "output_audio",
             "audio",
             "video",
             "document",
             "media",
         ),
-        _attachment,
+        attachment_of,
     ),
 }
 _BY_TYPE["refusal"] = lambda item: _text({"text": item.get("refusal", item.get("text"))})
@@ -320,7 +291,9 @@ _BY_TYPE["refusal"] = lambda item: _text({"text": item.get("refusal", item.get("
 _BY_KEY: dict[str, Callable[[Mapping[str, Any]], Part | None]] = {
     **dict.fromkeys(("toolUse", "functionCall", "function_call", "toolRequest"), tool_call_of),
     **dict.fromkeys(("toolResult", "functionResponse", "function_response", "toolResponse"), tool_result_of),
-    **dict.fromkeys(("inline_data", "inlineData", "file_data", "fileData", "media", "image", "document"), _attachment),
+    **dict.fromkeys(
+        ("inline_data", "inlineData", "file_data", "fileData", "media", "image", "document"), attachment_of
+    ),
     "reasoningContent": _reasoning,
     "reasoning": _reasoning,
     "text": _text,

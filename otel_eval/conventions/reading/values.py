@@ -102,6 +102,15 @@ def first_text(attributes: Mapping[str, Any], keys: Iterable[str]) -> str | None
     return None
 
 
+def first_of(item: Mapping[str, Any], keys: tuple[str, ...]) -> Any:
+    """What stands under the first of the keys that is there and not null."""
+    for key in keys:
+        found = item.get(key)
+        if found is not None:
+            return found
+    return None
+
+
 def number(value: object) -> int | None:
     """A count; numbers in texts are read, NaN and negative ones are None."""
     if type(value) is int:

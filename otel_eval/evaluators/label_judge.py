@@ -142,7 +142,7 @@ class LabelJudge(Evaluator):
     async def _ask(self, interaction: Interaction) -> tuple[str, str]:
         conversation = current_conversation()
         judges = conversation.judges or judges_of_this_loop()
-        evidence = await judges.evidence(interaction, conversation, self.max_input_chars)
+        evidence = await judges.evidence(interaction, conversation, self.max_input_chars, template.shown(self.user))
         label, explanation = await judges.ask(
             conversation,
             system=self._system_message(judges.fingerprint(conversation)),

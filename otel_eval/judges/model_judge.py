@@ -142,9 +142,15 @@ class ModelJudge(Judge):
         return prompts.with_format(own, prompts.REPLY_FORMAT, fingerprint)
 
     async def _evidence(self, interaction: Interaction, judges: Judges, conversation: Conversation) -> Interaction:
-        prepared = await judges.evidence(interaction, conversation, self._max_input_chars)
+        prepared = await judges.evidence(interaction, conversation, self._max_input_chars, self._shown())
         # Our own renderings quote what they frame; a function of the user's must get it quoted.
         return quoted(prepared, (*layout.HEADINGS, *layout.LABEL_HEADINGS)) if callable(self._user) else prepared
+
+    def _shown(self) -> frozenset[str] | None:
+        """The fields that its user message shows something of; None where a function of the user's decides."""
+        if self._user is None:
+            return frozenset(("asked", "reply", "tool_calls", *self._include))
+        return template.shown(self._user) if isinstance(self._user, str) else None
 
     def _own_settings(self) -> JudgeModelSettings | None:
         if self._model is None or (self._api_base is None and self._api_key is None):

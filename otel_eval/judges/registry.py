@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from typing import TypeVar
 
@@ -137,15 +137,19 @@ class Judges:
             raise
 
     async def evidence(
-        self, interaction: Interaction, conversation: Conversation, max_chars: int | None = None
+        self,
+        interaction: Interaction,
+        conversation: Conversation,
+        max_chars: int | None = None,
+        shown: Collection[str] | None = None,
     ) -> Interaction:
-        """What a judge may see of the Interaction; the conversation learns which fields were cut.
+        """What a judge may see of the Interaction; the conversation learns which of the fields ``shown`` were cut.
 
-        ``max_chars`` None takes the registry's own.
+        ``max_chars`` None takes the registry's own, ``shown`` None is all fields.
         """
         limit = self.max_input_chars if max_chars is None else max_chars
         evidence, cut = await self._preparing(interaction, self.redaction, limit)
-        conversation.cut.update(cut)
+        conversation.cut.update(field for field in cut if shown is None or field in shown)
         return evidence
 
     async def budget_spent(self, model: str) -> bool:

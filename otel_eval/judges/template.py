@@ -37,6 +37,8 @@ FIELDS: Mapping[str, Callable[[Interaction], str]] = {
 }
 """What a template may name, beside ``{criterion}`` for a criterion judge."""
 
+_SHOWN = {"tools": "tool_calls", "tool_results": "tool_calls"}
+
 _LAID_OUT = frozenset({"tools", "history"})
 """Fields whose every line is of our making, and escaped within."""
 
@@ -50,6 +52,11 @@ def check(text: str, *more_fields: str) -> None:
         raise JudgeConfigError(f"a template has no {{{unknown[0]}}}; it may name {', '.join(allowed)}")
     if not any(name in FIELDS for name in named):
         raise JudgeConfigError(f"a template that shows the judge nothing: name one of {', '.join(FIELDS)}")
+
+
+def shown(text: str) -> frozenset[str]:
+    """The fields of an Interaction that the template shows something of."""
+    return frozenset(_SHOWN.get(name, name) for name in _FIELD.findall(text) if name in FIELDS)
 
 
 def fill(text: str, interaction: Interaction, more: Mapping[str, str] | None = None) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 import threading
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -290,6 +291,25 @@ async def test_a_cut_input_is_recorded_on_the_evaluation() -> None:
     )
     assert isinstance(outcome, Passed)
     assert outcome.attributes == {"otel_eval.judge.cut": "asked,reply"}
+
+
+@pytest.mark.parametrize(
+    ("options", "cut"),
+    [
+        ({}, "reply"),
+        ({"include": ["system"]}, "reply,system"),
+        ({"user_message": "{criterion}\n{tools}"}, "tool_calls"),
+        ({"user_message": lambda criterion, shown: "all of it"}, "reply,system,tool_calls"),
+    ],
+)  # fmt: skip
+async def test_only_what_the_judge_is_shown_can_be_cut(options: dict[str, Any], cut: str) -> None:
+    """Long instructions that it never sees are not missing from what it judged."""
+    shown = interaction(reply="x" * 50, asked="y", system="z" * 50, tool_calls=[tool_call("t", None, "r" * 500)])
+    if "user_message" not in options:
+        shown = replace(shown, tool_calls=())
+    outcome = await judged(ModelJudge(complete=fixed(1), max_input_chars=10, **options).should_satisfy("c"), shown)
+    assert isinstance(outcome, Passed)
+    assert outcome.attributes == {"otel_eval.judge.cut": cut}
 
 
 async def test_a_plain_judge_does_not_hold_the_event_loop() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from otel_eval.evaluators.contract import EvaluationContext, run
@@ -212,6 +214,14 @@ async def test_each_call_runs_in_a_conversation_of_its_own() -> None:
     context = EvaluationContext(evaluation_id="e" * 32, evaluator_id="toxicity")
     await run(toxicity(complete=fixed(label("toxic"))), SHOWN, context)
     assert [call.conversation_id for call in context.judge_calls] == [f"{'e' * 32}-label-judge"]
+
+
+async def test_only_what_the_judge_is_shown_can_be_cut() -> None:
+    """Whoever judges the reply alone misses nothing of a long question."""
+    shown = interaction(asked="y" * 50, reply="x" * 50)
+    outcome = await judged(replace(toxicity(complete=fixed(label("toxic"))), max_input_chars=10), shown)
+    assert isinstance(outcome, Failed)
+    assert outcome.attributes == {"otel_eval.judge.cut": "reply"}
 
 
 def test_the_version_changes_with_what_the_label_depends_on() -> None:

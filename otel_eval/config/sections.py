@@ -134,9 +134,10 @@ class Exporters(Section):
 
 class Forward(Section):
     """Sends the original telemetry on, unchanged, so that otel-eval can stand between an agent and its collector.
-    Metrics, and logs that belong to no trace, are taken then too. The journal keeps what is not yet forwarded, in
-    order: while the next endpoint is down it waits there, up to `storage.max_journal_bytes`; a crash may repeat the
-    last second of it."""
+    Metrics, and logs that belong to no trace, are taken then too. The senders' own headers stay here, as their tokens are
+    for us: what the next endpoint asks for stands in `headers`. The journal keeps what is not yet forwarded, in order:
+    while the next endpoint is down it waits there, up to `storage.max_journal_bytes`; a crash may repeat the last second of
+    it."""
 
     otlp: OtlpDestination | None = None
     """Nothing is forwarded without it."""

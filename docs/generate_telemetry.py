@@ -103,6 +103,7 @@ _CAUSES = {
     Cause.NOT_CAPTURED: "the telemetry does not hold what is judged; the explanation names the setting",
     Cause.REDACTED: "it was hidden before it came here",
     Cause.TRUNCATED: "it was cut before it came here, and what is left cannot decide",
+    Cause.DROPPED: "the SDK dropped it, by one of its limits; the explanation names the setting",
     Cause.INCOMPLETE: "the agent's span never came, or has not ended",
     Cause.NOTHING_TO_JUDGE: "there is nothing of the kind: no reply, no document, no tool result",
     Cause.DEPENDS: "another check reports what this one needs (a tool that was never called)",

@@ -35,8 +35,8 @@ class Gap:
     """A field that the telemetry does not carry (whole), and the setting that would close the gap.
 
     ``field`` is a field name of :class:`Interaction` (``asked``, ``reply``, ``tool_calls``, ``model_calls``, ``usage``,
-    ``system``, ``history``, ``session``, ``agent``) or, for one tool call, ``tool_calls[2].arguments`` and
-    ``tool_calls[2].result``. ``setting`` is None where no setting is known to help.
+    ``system``, ``history``, ``session``, ``agent``) or of :class:`ToolCall` (``arguments``, ``result``), which seen from the
+    Interaction is called ``tool_calls[2].result``. ``setting`` is None where no setting is known to help.
     """
 
     field: str
@@ -272,8 +272,9 @@ class Interaction:
         return self.ended_ns - self.started_ns
 
     def gap(self, field: str) -> Gap | None:
-        """The gap of that field, or None where the field is whole."""
-        return next((gap for gap in self.gaps if gap.field == field), None)
+        """The gap of that field, or None where the field is whole; of a tool call's: ``tool_calls[2].result``."""
+        gaps = self.all_gaps() if field.startswith("tool_calls[") else self.gaps
+        return next((gap for gap in gaps if gap.field == field), None)
 
     def all_gaps(self) -> Iterator[Gap]:
         """This Interaction's gaps, then those of its tool calls as ``tool_calls[<index>].<field>``."""

@@ -68,6 +68,7 @@ class Cause(StrEnum):
     NOT_CAPTURED = "not_captured"
     REDACTED = "redacted"
     TRUNCATED = "truncated"
+    DROPPED = "dropped"
     INCOMPLETE = "incomplete"
     NOTHING_TO_JUDGE = "nothing_to_judge"
     DEPENDS = "depends_on_other_check"

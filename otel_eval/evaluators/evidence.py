@@ -13,6 +13,7 @@ the field is whole.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from otel_eval.interaction import Gap, GapKind, Interaction, ToolCall
@@ -24,7 +25,7 @@ _CAUSES = {
     GapKind.NOT_CAPTURED: Cause.NOT_CAPTURED,
     GapKind.REDACTED: Cause.REDACTED,
     GapKind.TRUNCATED: Cause.TRUNCATED,
-    GapKind.DROPPED: Cause.NOT_CAPTURED,
+    GapKind.DROPPED: Cause.DROPPED,
     GapKind.INCOMPLETE: Cause.INCOMPLETE,
 }
 _WORDS = {
@@ -35,6 +36,7 @@ _WORDS = {
     GapKind.INCOMPLETE: "incomplete: the span that carries it never arrived",
 }
 _NAMES = {"tool_calls": "tool calls", "model_calls": "model calls", "started_ns": "start", "ended_ns": "end"}
+_OF_CALL = re.compile(r"tool_calls\[(?P<index>\d+)\]\.(?P<field>\w+)")
 
 AGENT_SPAN_MISSING = Inconclusive(reason="the agent span never came, or has not ended", cause=Cause.INCOMPLETE)
 
@@ -59,17 +61,14 @@ def lacking_of(interaction: Interaction, *fields: str) -> Inconclusive | None:
         for field in fields:
             gap = interaction.gap(field)
             if gap is not None:
-                return from_gap(gap, _NAMES.get(field, field))
+                return from_gap(gap, name_of(gap, interaction))
     return None if interaction.complete else AGENT_SPAN_MISSING
 
 
 def lacking_of_call(interaction: Interaction, index: int, field: str) -> Inconclusive | None:
     """Why ``arguments``, ``result`` or ``error`` of the tool call at that place is not whole; None where it is."""
-    call = interaction.tool_calls[index]
-    gap = call.gap(field) if call.gaps else None
-    if gap is None and interaction.gaps:
-        gap = interaction.gap(f"tool_calls[{index}].{field}")
-    return None if gap is None else from_gap(gap, f"{field} of {call.name}")
+    gap = interaction.gap(f"tool_calls[{index}].{field}")
+    return None if gap is None else from_gap(gap, name_of(gap, interaction))
 
 
 def calls_of(interaction: Interaction, tool: str) -> Iterator[tuple[int, ToolCall]]:
@@ -86,8 +85,25 @@ def never_called(interaction: Interaction, tool: str) -> Inconclusive:
 
 def from_gap(gap: Gap, name: str) -> Inconclusive:
     """The outcome that a gap explains, with the setting that would close it."""
-    setting = f"; to capture it: {gap.setting}" if gap.setting else ""
-    return Inconclusive(reason=f"{name} {_WORDS[gap.kind]}{setting}", cause=_CAUSES[gap.kind])
+    return Inconclusive(f"{name} {_WORDS[gap.kind]}{to_capture(gap)}", cause_of(gap))
+
+
+def name_of(gap: Gap, interaction: Interaction) -> str:
+    """What reasons call the field of one of the Interaction's gaps: ``tool calls``, ``result of get_order``."""
+    of_call = _OF_CALL.fullmatch(gap.field)
+    if of_call is None:
+        return _NAMES.get(gap.field, gap.field)
+    return f"{of_call['field']} of {interaction.tool_calls[int(of_call['index'])].name}"
+
+
+def to_capture(gap: Gap | None) -> str:
+    """The end of a reason: the setting that would close the gap; nothing where none is known."""
+    return f"; to capture it: {gap.setting}" if gap is not None and gap.setting else ""
+
+
+def cause_of(gap: Gap | None) -> Cause:
+    """Why there is no verdict on a field with that gap; with none, there is nothing in it."""
+    return Cause.NOTHING_TO_JUDGE if gap is None else _CAUSES[gap.kind]
 
 
 def _beside(detail: str, lacking: Inconclusive) -> Inconclusive:

@@ -10,6 +10,7 @@ from typing import Generic, TypeVar
 
 from otel_eval.evaluators.contract import EvaluationContext
 from otel_eval.evaluators.errors import EvaluatorDefinitionError
+from otel_eval.evaluators.evidence import AGENT_SPAN_MISSING, from_gap, name_of
 from otel_eval.faults import told
 from otel_eval.interaction import Gap, GapKind, Interaction
 from otel_eval.judges.conversation import Conversation, holding
@@ -31,14 +32,6 @@ CUT_ATTRIBUTE = "otel_eval.judge.cut"
 
 VOTES_ATTRIBUTE = "otel_eval.judge.votes"
 """All usable votes (scores, or labels), comma-separated, where more than one was asked for."""
-
-CAUSE_OF = {
-    GapKind.NOT_CAPTURED: Cause.NOT_CAPTURED,
-    GapKind.REDACTED: Cause.REDACTED,
-    GapKind.TRUNCATED: Cause.TRUNCATED,
-    GapKind.DROPPED: Cause.TRUNCATED,
-    GapKind.INCOMPLETE: Cause.INCOMPLETE,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,19 +68,19 @@ def lacking(interaction: Interaction, requires: Iterable[str]) -> Inconclusive |
     if is_blank(interaction.reply):
         gap = interaction.gap("reply")
         if gap is not None:
-            return _missing(gap)
+            return from_gap(gap, name_of(gap, interaction))
         if interaction.failure is not None:
             return Inconclusive(f"no reply to judge: the agent failed: {interaction.failure}", Cause.INTERACTION_FAILED)
         return Inconclusive("no reply to judge", Cause.NOTHING_TO_JUDGE)
     fields = tuple(requires)
     gap = next((gap for field in fields for gap in _gaps_of(interaction, field)), None)
     if gap is not None:
-        return _missing(gap)
+        return from_gap(gap, name_of(gap, interaction))
     absent = next((field for field in fields if field in _TEXTS and getattr(interaction, field) is None), None)
     if absent is not None:
-        return Inconclusive(f"{absent}: not captured", Cause.NOT_CAPTURED)
+        return from_gap(Gap(field=absent, kind=GapKind.NOT_CAPTURED), absent)
     if not interaction.complete and any(field.startswith("tool_") for field in fields):
-        return Inconclusive("tool_calls: the agent span never came", Cause.INCOMPLETE)
+        return AGENT_SPAN_MISSING
     return None
 
 
@@ -157,16 +150,6 @@ async def _in_conversation(ask: Callable[[], Awaitable[Vote]], conversation: Con
             return await ask()
         except Exception as error:  # noqa: BLE001 - a judge that raises gives no verdict, which is an outcome of its own
             return _Trouble(error)
-
-
-def _missing(gap: Gap) -> Inconclusive:
-    words = {GapKind.NOT_CAPTURED: "not captured", GapKind.DROPPED: "dropped by the SDK"}.get(gap.kind, gap.kind.value)
-    return Inconclusive(f"{gap.field}: {words}{hint(gap)}", CAUSE_OF[gap.kind])
-
-
-def hint(gap: Gap | None) -> str:
-    """The setting that would close the gap, in brackets; nothing where none is known."""
-    return f" ({gap.setting})" if gap is not None and gap.setting else ""
 
 
 def _gaps_of(interaction: Interaction, field: str) -> Iterator[Gap]:

@@ -16,14 +16,13 @@ from typing import Any, Self
 from otel_eval.evaluators import label_prompts
 from otel_eval.evaluators.contract import EvaluationContext, Evaluator
 from otel_eval.evaluators.errors import EvaluatorDefinitionError, did_you_mean
+from otel_eval.evaluators.evidence import cause_of, to_capture
 from otel_eval.evaluators.judging import (
-    CAUSE_OF,
     VOTES_ATTRIBUTE,
     Ballot,
     ballot,
     checked_requires,
     checked_votes,
-    hint,
     inconclusive_for,
     is_blank,
     lacking,
@@ -226,8 +225,7 @@ def _answer_and_results(interaction: Interaction) -> Inconclusive | None:
     if missing is None and not template.tool_results(interaction):
         gaps = [gap for gap in interaction.all_gaps() if gap.field == "tool_calls" or gap.field.endswith("].result")]
         gap = gaps[0] if gaps else None
-        cause = Cause.NOTHING_TO_JUDGE if gap is None else CAUSE_OF[gap.kind]
-        return Inconclusive(f"no tool results to check the answer against{hint(gap)}", cause)
+        return Inconclusive(f"no tool results to check the answer against{to_capture(gap)}", cause_of(gap))
     return missing
 
 
@@ -238,8 +236,7 @@ def _nothing(interaction: Interaction, reason: str, *fields: str) -> Inconclusiv
         text: str | None = getattr(interaction, field)
         if is_blank(text):
             gap = interaction.gap(field)
-            cause = Cause.NOTHING_TO_JUDGE if gap is None else CAUSE_OF[gap.kind]
-            return Inconclusive(f"{reason}{hint(gap)}", cause)
+            return Inconclusive(f"{reason}{to_capture(gap)}", cause_of(gap))
     return None
 
 

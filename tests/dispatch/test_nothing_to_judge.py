@@ -100,7 +100,9 @@ async def test_one_field_that_is_required_is_missing(pipeline: Pipeline) -> None
         [accepted] = await dispatcher.accept([arrived(interaction(gaps=(gap,)))])
         [record] = await pipeline.ended(1)
     assert [each.evaluator for each in accepted.waiting] == ["toxicity"]
-    assert record.describe() == f"INCONCLUSIVE judge: the reply is kind: tool_calls: not captured ({SETTING})"
+    assert (
+        record.describe() == f"INCONCLUSIVE judge: the reply is kind: tool calls not captured; to capture it: {SETTING}"
+    )
 
 
 async def test_one_that_waited_in_vain_tells_its_gap(pipeline: Pipeline) -> None:

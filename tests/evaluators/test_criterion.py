@@ -99,10 +99,10 @@ def test_one_judge_serves_any_number_of_criteria() -> None:
         (interaction(reply=None, failure=Failure(message="boom")), "c: no reply to judge: the agent failed: boom", Cause.INTERACTION_FAILED),
         (
             interaction(reply=None, gaps=(Gap(field="reply", kind=GapKind.NOT_CAPTURED, setting="CAPTURE=true"),)),
-            "c: reply: not captured (CAPTURE=true)",
+            "c: reply not captured; to capture it: CAPTURE=true",
             Cause.NOT_CAPTURED,
         ),
-        (interaction(missing={"reply": GapKind.REDACTED}), "c: reply: redacted", Cause.REDACTED),
+        (interaction(missing={"reply": GapKind.REDACTED}), "c: reply redacted", Cause.REDACTED),
     ],
 )  # fmt: skip
 async def test_without_a_reply_there_is_nothing_to_judge(shown: Interaction, reason: str, cause: Cause) -> None:
@@ -120,17 +120,17 @@ async def test_a_failed_interaction_with_a_reply_is_judged() -> None:
 @pytest.mark.parametrize(
     ("requires", "shown", "reason"),
     [
-        (["asked"], interaction(missing=["asked"]), "c: asked: not captured"),
-        (["tool_results"], interaction(missing=["tool_calls"]), "c: tool_calls: not captured"),
+        (["asked"], interaction(missing=["asked"]), "c: asked not captured"),
+        (["tool_results"], interaction(missing=["tool_calls"]), "c: tool calls not captured"),
         (
             ["tool_results"],
             interaction(tool_calls=[tool_call("a"), tool_call("b", gaps=[Gap(field="result", kind=GapKind.TRUNCATED)])]),
-            "c: tool_calls[1].result: truncated",
+            "c: result of b truncated",
         ),
         (
             ["tool_arguments"],
             interaction(tool_calls=[tool_call("a", gaps=[Gap(field="arguments", kind=GapKind.DROPPED)])]),
-            "c: tool_calls[0].arguments: dropped by the SDK",
+            "c: arguments of a dropped by the SDK",
         ),
     ],
 )  # fmt: skip

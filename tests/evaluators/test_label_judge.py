@@ -108,7 +108,7 @@ async def test_the_explanation_is_asked_for_before_the_label(name: str) -> None:
         (
             hallucination(),
             interaction(tool_calls=[tool_call("a", gaps=[Gap(field="result", kind=GapKind.NOT_CAPTURED, setting="X=1")])]),
-            "no tool results to check the answer against (X=1)",
+            "no tool results to check the answer against; to capture it: X=1",
             Cause.NOT_CAPTURED,
         ),
     ],
@@ -206,7 +206,7 @@ def test_a_declaration_that_cannot_work_is_refused(changes: dict[str, object], m
 async def test_a_required_field_that_is_a_gap_is_inconclusive() -> None:
     """As for a criterion."""
     outcome = await judged(polite(requires=["asked"]), interaction(missing=["asked"]))
-    assert outcome == Inconclusive("asked: not captured", Cause.NOT_CAPTURED)
+    assert outcome == Inconclusive("asked not captured", Cause.NOT_CAPTURED)
 
 
 async def test_each_call_runs_in_a_conversation_of_its_own() -> None:

@@ -91,7 +91,7 @@ async def test_replies_in_part(
     [
         (replied(None), Inconclusive("reply not captured", Cause.NOT_CAPTURED)),
         (replied(None, GapKind.REDACTED), Inconclusive("reply redacted", Cause.REDACTED)),
-        (replied(None, GapKind.DROPPED), Inconclusive("reply dropped by the SDK", Cause.NOT_CAPTURED)),
+        (replied(None, GapKind.DROPPED), Inconclusive("reply dropped by the SDK", Cause.DROPPED)),
         (
             replied(None, failure="boom"),
             Inconclusive("no reply: the Interaction failed: boom", Cause.INTERACTION_FAILED),

@@ -79,7 +79,7 @@ async def test_an_inconclusive_outcome_names_the_setting_that_would_close_the_ga
         "tool calls dropped by the SDK; to capture it: OTEL_SPAN_EVENT_COUNT_LIMIT "
         "(as far as it was captured: expected a, was [b]: a never called)"
     )
-    assert outcome == Inconclusive(reason, Cause.NOT_CAPTURED)
+    assert outcome == Inconclusive(reason, Cause.DROPPED)
 
 
 async def test_a_tool_that_was_never_called_is_reported_by_tools_alone(context: EvaluationContext) -> None:

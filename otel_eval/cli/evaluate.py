@@ -18,6 +18,7 @@ from otel_eval.cli.failing import fail
 from otel_eval.cli.interactions import recorded
 from otel_eval.cli.stored import Format, FormatOption, configuration
 from otel_eval.config import Config, ConfigError
+from otel_eval.config.build import known_loop_guard
 from otel_eval.dispatch.bindings import Decision, Reason
 from otel_eval.experiment.offline import judge
 from otel_eval.experiment.plan import Configured
@@ -116,7 +117,7 @@ def offline_records(
         raise fail(f"no evaluator is called {', '.join(unknown)}; there are {', '.join(settings.evaluators) or 'none'}")
     try:
         configured = Configured.of(settings, only=wanted)
-        found = list(_interactions(paths, _key_of(settings), settings.role_attributes))
+        found = list(_interactions(paths, known_loop_guard(settings), settings.role_attributes))
     except (ConfigError, UnreadableRecording) as error:
         raise fail(str(error)) from error
     return asyncio.run(_records(found, configured, unsampled, concurrency, wants))
@@ -142,11 +143,6 @@ def _is_foreign(path: Path) -> bool:
 
 
 _OTLP = tuple(f"resource{kind}".encode() for kind in ("Spans", "Logs", "Metrics", "_spans", "_logs", "_metrics"))
-
-
-def _key_of(settings: Config) -> LoopGuard | None:
-    path = Path(settings.storage.directory).expanduser() / "loop-guard.key"
-    return LoopGuard.from_file(path) if path.is_file() else None
 
 
 async def _records(

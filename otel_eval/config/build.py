@@ -17,7 +17,9 @@ from otel_eval.evaluators.from_config import from_check
 from otel_eval.evaluators.label_judge import LabelJudge, builtin, label_judge
 from otel_eval.evaluators.loading import load as load_custom
 from otel_eval.judges import JudgeConfigError, JudgeModelSettings, Judges, LoopJudges, MemoryBudget, ModelJudge, Prices
+from otel_eval.loop_guard import LoopGuard
 from otel_eval.redaction import Redaction
+from otel_eval.storage_directory import KEY_FILE
 
 
 def load_evaluators(
@@ -102,6 +104,17 @@ def build_judges(config: Config, **given: Any) -> Judges:
         keep_content=config.judges.keep_content,
         **given,
     )
+
+
+def known_loop_guard(config: Config) -> LoopGuard | None:
+    """What knows our own telemetry: by the configured key, else by the one that a server left; None without either.
+
+    Raises OSError or ValueError for a key that cannot be read.
+    """
+    if config.loop_guard.key is not None:
+        return LoopGuard.from_text(config.loop_guard.key.get_secret_value())
+    path = config.storage_directory / KEY_FILE
+    return LoopGuard.from_file(path) if path.is_file() else None
 
 
 def redaction(config: Config) -> Redaction:

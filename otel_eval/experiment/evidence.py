@@ -13,18 +13,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from otel_eval.conventions.reading.sessions import session_ids
 from otel_eval.signals import LogRecord, Span
 
-SESSION_ATTRIBUTES = (
-    "gen_ai.conversation.id",
-    "session.id",
-    "langfuse.session.id",
-    "traceloop.association.properties.session_id",
-    "traceloop.association.properties.thread_id",
-    "gcp.vertex.agent.session_id",
-    "langsmith.metadata.session_id",
-    "langsmith.metadata.thread_id",
-)
 _MAX_STRAY_TRACES = 256
 _MAX_PAST_ATTEMPTS = 1024
 
@@ -159,12 +150,12 @@ class Attribution:
         return None
 
     def _by_session(self, attributes: Mapping[str, Any]) -> Evidence | None:
-        sessions = _sessions(attributes)
+        sessions = session_ids(attributes)
         return next((evidence for evidence in self._watched if evidence.session in sessions), None)
 
     def _is_past(self, trace_id: str, attributes: Mapping[str, Any]) -> bool:
         """Whether it is the work of an attempt that ended: a thread that ran into its timeout goes on unheard."""
-        sessions = _sessions(attributes)
+        sessions = session_ids(attributes)
         return any(trace_id in past.traces or past.session in sessions for past in self._past)
 
     def _adopt(self, owner: Evidence, trace_id: str, how: set[str]) -> None:
@@ -181,10 +172,6 @@ class Attribution:
         if not self._watched or len(self._strays) >= _MAX_STRAY_TRACES:
             return self._strays.get(trace_id)
         return self._strays.setdefault(trace_id, _Stray())
-
-
-def _sessions(attributes: Mapping[str, Any]) -> set[Any]:
-    return {value for name in SESSION_ATTRIBUTES if isinstance(value := attributes.get(name), str)}
 
 
 def _below(owner: Evidence, span: Span) -> Span:

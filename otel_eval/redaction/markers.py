@@ -82,6 +82,12 @@ def spans(text: str) -> tuple[tuple[int, int], ...]:
     return tuple(sorted([*named, *_beside(named, masks(text))]))
 
 
+def is_bare(text: str) -> bool:
+    """Whether the text is one marker that says no more than that something was there; blanks around it count for nothing."""
+    found = _MARKER.fullmatch(text.strip()) if may_mark(text) else None
+    return found is not None and not any(found[name] for name in _NAMES)
+
+
 def kinds(text: str) -> frozenset[str]:
     """The kinds of the typed markers in the text, in our words for them where another tool's word is known."""
     if not may_mark(text):

@@ -12,6 +12,7 @@ from otel_eval.experiment.gates import pass_rate_should_be_at_least
 from otel_eval.experiment.report import Report
 from otel_eval.experiment.results import Attempt, EvaluatorRef, Result
 from otel_eval.ledger import Batch, Ledger, StoredInteraction
+from otel_eval.loop_guard import LoopGuard
 from otel_eval.outcome import Errored, Failed, Inconclusive, Passed
 from otel_eval.record import Origin
 from otel_eval.record_json import LINE_KEYS
@@ -168,6 +169,23 @@ def test_recordings_are_judged_offline(recorded):
         ("refuses", "passed", "offline"),
     ]
     assert "evaluations that were not made: 2 sampled out" in result.stderr
+
+
+@pytest.mark.parametrize("kept_in", ["configuration", "directory"])
+def test_our_own_judges_calls_are_not_judged(recorded, tmp_path, kept_in):
+    """Known by the configured key, or by the one that a server left in the storage directory."""
+    keys = f"storage: {{directory: {tmp_path}/data}}\n"
+    if kept_in == "configuration":
+        keys += "loop_guard: {key: a passphrase of ours}\n"
+        guard = LoopGuard.from_text("a passphrase of ours")
+    else:
+        (tmp_path / "data").mkdir()
+        guard = LoopGuard.from_file(tmp_path / "data/loop-guard.key")
+    (tmp_path / "otel-eval.yaml").write_text(CONFIG + keys)
+    ours = conversation(trace_id=guard.trace_id("some evaluation"), reply="0.9")
+    (tmp_path / "00000-traces.pb").write_bytes(otlp_request([*conversation(reply="So sorry."), *ours]))
+    found = recorded("evaluate", "--format", "jsonl", "--evaluator", "refuses", "00000-traces.pb").stdout.splitlines()
+    assert [json.loads(line)["evaluator"] for line in found] == ["refuses"]
 
 
 def test_some_evaluators_and_what_is_sampled_out(recorded):

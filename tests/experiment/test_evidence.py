@@ -1,3 +1,4 @@
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -37,6 +38,21 @@ def test_each_attempt_gets_its_own_in_any_order(order):
         assert len(each.logs) == 1
         assert each.root_span_id not in {found.parent_id for found in each.spans}
         assert each.strays == 0
+
+
+@pytest.mark.parametrize(
+    "name", ["gen_ai.conversation.id", "gen_ai.session.id", "genkit:sessionId", "ai.settings.context.threadId"]
+)
+def test_a_trace_is_known_by_its_session_under_every_name_that_conventions_read(name: str):
+    """What is a session live is one in an experiment."""
+    attribution = Attribution()
+    mine, other = evidence("mine"), evidence("other")
+    attribution.watch(mine)
+    attribution.watch(other)
+    attribution.ended(span("run", attributes={name: "mine"}))
+    attribution.release(mine)
+    attribution.release(other)
+    assert ([found.name for found in mine.spans], other.spans) == (["run"], [])
 
 
 def test_nothing_is_kept_while_no_attempt_runs():

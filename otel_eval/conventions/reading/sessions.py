@@ -86,6 +86,12 @@ def session_of(attributes: Mapping[str, Any]) -> str | None:
     return _first(attributes, _SESSION_RANK) or _in_metadata(attributes, _KEYS)
 
 
+def session_ids(attributes: Mapping[str, Any]) -> set[str]:
+    """Every id of a conversation that the span bears, under whichever of the names."""
+    texts = (text(attributes[name]) for name in _SESSION_RANK.keys() & attributes.keys())
+    return {id_ for each in (*texts, _in_metadata(attributes, _KEYS)) if (id_ := real_id(each)) is not None}
+
+
 def user_of(attributes: Mapping[str, Any]) -> str | None:
     """The end user's id."""
     return _first(attributes, _USER_RANK) or _in_metadata(attributes, _USER_KEYS)

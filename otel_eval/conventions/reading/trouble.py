@@ -13,7 +13,7 @@ from typing import Any
 
 from otel_eval.conventions.reading.values import decode_leniently, is_object, text
 from otel_eval.interaction import Failure
-from otel_eval.signals import Span
+from otel_eval.signals import Span, SpanEvent
 
 CONTROL_FLOW = frozenset(
     {
@@ -74,13 +74,23 @@ def is_programs_own(kind: str | None) -> bool:
 
 
 def exception_of(span: Span) -> Failure | None:
-    """The last ``exception`` event of the span."""
-    for event in reversed(span.events):
-        if event.name in ("exception", "gen_ai.client.operation.exception"):
-            kind = text(event.attributes.get("exception.type"))
-            message = text(event.attributes.get("exception.message"))
-            return Failure(type=_short_type(kind), message=_first_paragraph(message))
-    return None
+    """The last exception event of the span."""
+    return next(map(_exception, filter(_is_exception, reversed(span.events))), None)
+
+
+def first_exception_of(span: Span) -> Failure | None:
+    """The first exception event: the cause, where a wrapper's follows it."""
+    return next(map(_exception, filter(_is_exception, span.events)), None)
+
+
+def _is_exception(event: SpanEvent) -> bool:
+    return event.name in ("exception", "gen_ai.client.operation.exception")
+
+
+def _exception(event: SpanEvent) -> Failure:
+    kind = text(event.attributes.get("exception.type"))
+    message = text(event.attributes.get("exception.message"))
+    return Failure(type=_short_type(kind), message=_first_paragraph(message))
 
 
 def _own_exception(span: Span) -> Failure | None:
@@ -93,16 +103,6 @@ def _own_exception(span: Span) -> Failure | None:
     if exception is not None and exception.type == "GeneratorExit":
         return exception if span.attributes.get("error.type") in (None, "_OTHER", "GeneratorExit") else None
     return exception
-
-
-def first_exception_of(span: Span) -> Failure | None:
-    """The first ``exception`` event: the cause, where a wrapper's follows it."""
-    for event in span.events:
-        if event.name == "exception":
-            kind = text(event.attributes.get("exception.type"))
-            message = text(event.attributes.get("exception.message"))
-            return Failure(type=_short_type(kind), message=_first_paragraph(message))
-    return None
 
 
 def failure_of(span: Span, *, exceptions_count: bool = False) -> Failure | None:

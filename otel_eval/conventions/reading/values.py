@@ -15,6 +15,7 @@ import orjson
 
 from otel_eval.conventions.reading.literals import literal
 from otel_eval.interaction import JsonValue
+from otel_eval.redaction.markers import is_bare
 
 MAX_DEPTH = 100
 """JSON that is nested deeper than orjson writes (254 levels; it reads 1,024), or deeper than this where orjson does not
@@ -35,10 +36,10 @@ PLACEHOLDERS = frozenset(
 """Texts that stand where content was."""
 
 _SCRUBBED = re.compile(
-    r"\[Scrubbed due to [^\]]*\]|(?:\[|<|\*+|__) ?(?:redacted|hidden|masked|elided|omitted|suppressed)(?:\]|>| ?\*+|__)",
+    r"(?:\[|<|\*+|__) ?(?:redacted|hidden|masked|elided|omitted|suppressed)(?:\]|>| ?\*+|__)",
     re.I,
 )
-"""Logfire's, and what programs give to an instrumentation that takes a masking function (Langfuse, LangSmith)."""
+"""What programs give to an instrumentation that takes a masking function (Langfuse, LangSmith)."""
 _JSON_START = re.compile(r"\s*(?:[\[{\"]|-?\d|true\b|false\b|null\b|NaN\b)")
 
 _CONTAINER_START = re.compile(r"""\s*(?:\{|\[\s*[\[{]?)\s*(["'\[{])""")
@@ -52,12 +53,12 @@ def is_placeholder(value: object) -> bool:
     if not isinstance(value, str) or len(value) > _LONGEST_PLACEHOLDER or value[:1] not in _PLACEHOLDER_START:
         return False
     stripped = value.strip()
-    return stripped in PLACEHOLDERS or _SCRUBBED.fullmatch(stripped) is not None
+    return stripped in PLACEHOLDERS or _SCRUBBED.fullmatch(stripped) is not None or is_bare(stripped)
 
 
 _LONGEST_PLACEHOLDER = 200
 """With blanks around it. Saves a scan of every longer text."""
-_PLACEHOLDER_START = "[<*_rFH \t\r\n"
+_PLACEHOLDER_START = "[<*_rRFH \t\r\n"
 """Saves a scan of nearly all others."""
 
 

@@ -184,15 +184,26 @@ def test_a_placeholder_says_that_somebody_spoke(placeholder: str) -> None:
     assert beside.text == "Hello"
 
 
-@pytest.mark.parametrize("shown", ["[HIDDEN]", "<masked>", "***MASKED***", "__REDACTED__", "[Redacted]"])
+@pytest.mark.parametrize(
+    "shown",
+    ["[HIDDEN]", "<masked>", "***MASKED***", "__REDACTED__", "[Redacted]", "[Filtered]", "REDACTED", "[scrubbed]"],
+)
 def test_a_mask_is_no_text(shown: str) -> None:
     """What a program's own masking function leaves is content that was hidden."""
     assert is_placeholder(shown)
 
 
-@pytest.mark.parametrize("said", ["hidden", "[1] hidden", "It is [HIDDEN].", "[]", "***", "(masked)", "<hidden> files"])
+@pytest.mark.parametrize(
+    "said", ["hidden", "[1] hidden", "It is [HIDDEN].", "[]", "***", "(masked)", "<hidden> files", "Redacted"]
+)
 def test_a_text_with_such_a_word_is_a_text(said: str) -> None:
     """Only the whole of a value can be a mask."""
+    assert not is_placeholder(said)
+
+
+@pytest.mark.parametrize("said", ["[REDACTED:payment_card]", "<EMAIL_ADDRESS>", "<email_hash:0123456789abcdef>"])
+def test_a_marker_that_says_what_was_there_is_kept(said: str) -> None:
+    """A check for leaks counts it as found, which a gap could not tell it."""
     assert not is_placeholder(said)
 
 

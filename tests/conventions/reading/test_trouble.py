@@ -81,3 +81,13 @@ def test_a_server_of_mcp_may_tell_nothing_of_what_was_raised() -> None:
     assert error_in_result({"type": "text", "text": f"{said}: down"}) == f"{said}: down"
     assert error_in_result({"type": "text", "text": "18 degrees"}) is None
     assert error_in_result("Error executing tool calls is described in chapter 3.") is None
+
+
+@pytest.mark.parametrize("name", ["exception", "gen_ai.client.operation.exception"])
+def test_a_tools_error_is_read_from_either_event(name: str) -> None:
+    """An agent's failure is; a tool's cause is the first of them."""
+    raised = [
+        SpanEvent(name=name, time_ns=1, attributes={"exception.type": kind, "exception.message": kind.lower()})
+        for kind in ("KeyError", "ToolError")
+    ]
+    assert error(*raised, status_message="wrapped") == "KeyError: keyerror"

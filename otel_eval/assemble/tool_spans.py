@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -162,7 +163,12 @@ def _same(outer: ToolSpan, inner: ToolSpan, served: set[tuple[str, str]]) -> boo
     if not (outer.node.order < inner.node.order and inner.node.started_ns < outer.node.ended_ns):
         return False
     if b.call_id is not None:
-        return b.call_id == a.call_id and (a.tool is None or b.tool is None or _named_alike(a.tool, b.tool))
+        return b.call_id == a.call_id and (
+            a.tool is None
+            or b.tool is None
+            or _named_alike(a.tool, b.tool)
+            or of_one_id(a.call_id, a.tool, b.tool, (a.arguments, b.arguments))
+        )
     return (
         a.call_id is not None
         and outer.node.key not in served
@@ -188,12 +194,23 @@ def alike(a: str | None, b: str | None) -> bool:
     return a is not None and b is not None and (a == b or letters(a) == letters(b))
 
 
-def of_one_id(a: str, b: str) -> bool:
-    """Whether two names may be of the one call whose id both have: alike, or one of them is cut.
+def of_one_id(call_id: str | None, a: str, b: str, given: tuple[object, object] = (None, None)) -> bool:
+    """Whether two names may be of the one call whose id both have: alike, or one of them is cut, or a tool goes by two names.
 
-    Ids that are numbers in a turn come again with other calls: a short name that another begins with is another tool's.
+    Ids that are numbers in a turn come again with other calls: a short name that another begins with is another tool's,
+    unless both were ``given`` the same arguments. An id that looks random is nobody else's, whatever the names.
     """
-    return alike(a, b) or _is_cut(a, b) or _is_cut(b, a)
+    return (
+        alike(a, b)
+        or _is_cut(a, b)
+        or _is_cut(b, a)
+        or (call_id is not None and _RANDOM.search(call_id) is not None)
+        or (bool(given[0]) and isinstance(given[0], dict) and given[0] == given[1])
+    )
+
+
+_RANDOM = re.compile(r"(?<![0-9A-Za-z])(?=[0-9A-Za-z]*[0-9])(?=[0-9A-Za-z]*[A-Za-z])[0-9A-Za-z]{12,}(?![0-9A-Za-z])")
+"""OpenAI's, Anthropic's, Bedrock's ids, and those made of UUIDs."""
 
 
 def _is_cut(name: str, whole: str) -> bool:

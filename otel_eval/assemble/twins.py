@@ -3,17 +3,17 @@
 LangChain's callbacks run in other tasks than the model's client, so that OpenInference's span of the model is not above the
 client's; and two tracers of one framework write two trees (Langfuse's callbacks beside OpenInference's). Three things
 together tell one call: different instrumentations wrote it, at the same time, and the same was asked and came out. Most write
-no id of the response for it.
+no id of the response for it. Where one of them does not tell what came out, the tokens must be the same.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 
+from otel_eval.assemble.asked import canonical
 from otel_eval.assemble.calls import Call
 from otel_eval.assemble.evidence import Evidence
 from otel_eval.assemble.tool_spans import ToolSpan
-from otel_eval.assemble.tools import canonical
 from otel_eval.assemble.transcript import asked_at, system_in
 from otel_eval.conventions.facts import fill
 from otel_eval.conventions.reading.messages import asked_for
@@ -73,6 +73,7 @@ class _Found:
         self.calls: list[Call] = []
         self.place: dict[tuple[str, str], int] = {}
         self._alike: dict[str, list[int]] = {}
+        self._counted: dict[tuple[int, int], list[int]] = {}
         for call in calls:
             self._new(call, _key(call))
 
@@ -104,6 +105,8 @@ class _Found:
         self.place[call.node.key] = len(self.calls)
         if key is not None:
             self._alike.setdefault(key, []).append(len(self.calls))
+        if (tokens := _tokens(call)) is not None:
+            self._counted.setdefault(tokens, []).append(len(self.calls))
         self.calls.append(call)
 
     def _both(self, at: int, call: Call) -> None:
@@ -115,6 +118,12 @@ class _Found:
         key = _key(call)
         alike = self._alike.get(key, ()) if key is not None else ()
         there = [at for at in alike if at not in taken and _beside(self.calls[at], call)]
+        if not there and (tokens := _tokens(call)) is not None:
+            there = [
+                at
+                for at in self._counted.get(tokens, ())
+                if at not in taken and _beside(self.calls[at], call) and _within(self.calls[at], call, key)
+            ]
         ended = call.node.ended_ns
 
         def order(at: int) -> tuple[bool, int, int]:
@@ -130,15 +139,35 @@ def _key(call: Call) -> str | None:
     ids = sorted(part.call_id for part in wanted if part.call_id)
     if ids and len(ids) == len(wanted):
         return digest("calls", *ids)
-    index = asked_at(call.input)
-    if index is None:
+    asked = _asked(call)
+    if asked is None:
         return None
-    asked = (call.input[index].text or "").strip()
     if wanted:
         return digest("unnamed", asked, *sorted(f"{part.name}{canonical(part.arguments)}" for part in wanted))
     if call.facts.failure is not None:
         return digest("failed", asked)
     return digest("said", asked, call.answer.strip()) if call.answer else None
+
+
+def _tokens(call: Call) -> tuple[int, int] | None:
+    """What it took and gave, where both are told."""
+    usage = call.facts.usage
+    return (usage.input_tokens, usage.output_tokens) if usage.input_tokens and usage.output_tokens else None
+
+
+def _within(known: Call, call: Call, key: str | None) -> bool:
+    """Whether one of two that used the same is within the time of the other, and one tells no answer, nor that another was
+    asked."""
+    outer, inner = sorted((known.node, call.node), key=lambda node: node.ended_ns - node.started_ns, reverse=True)
+    if not (outer.started_ns <= inner.started_ns and inner.ended_ns <= outer.ended_ns):
+        return False
+    asked = {said for each in (known, call) if (said := _asked(each)) is not None}
+    return (key is None or _key(known) is None) and len(asked) < 2
+
+
+def _asked(call: Call) -> str | None:
+    index = asked_at(call.input)
+    return None if index is None else (call.input[index].text or "").strip()
 
 
 def _beside(known: Call, call: Call) -> bool:

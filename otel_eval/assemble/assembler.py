@@ -133,6 +133,7 @@ def _evidence(run: Run, made: dict[int, Evidence], names: Sequence[str]) -> Evid
         within=[made[id(inner)] for inner in run.within if id(inner) in made],
         around=() if run.parent is not None else [above.facts for above in run.tree.ancestors(run.root) if above.facts],
         complete=not any(map(is_open, run.frames)),
+        lacks_agent=run.lacks_agent(),
         parent_id=None if run.parent is None else interaction_id(run.parent.root.trace_id, run.parent.root.span_id),
     )
 

@@ -26,6 +26,7 @@ class Evidence:
     ``agents``: the other agents' names, for telling handoffs. ``later``: the agents that took over, in order.
     ``within``: agents that ran inside this one's span but not in a tool of its. ``around``: what the spans above say,
     innermost first, where each of several turns is an Interaction of its own. ``alone``: no other agent ran in its trace.
+    ``lacks_agent``: the agent's own span never came, a workflow's around it stands for it.
     """
 
     trace_id: str
@@ -44,6 +45,7 @@ class Evidence:
     parent_id: str | None = None
     complete: bool = True
     alone: bool = False
+    lacks_agent: bool = False
     tool_keys: set[tuple[str, str]] = field(default_factory=set)
     _height: int = field(init=False)
 

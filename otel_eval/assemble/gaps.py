@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import zip_longest
+from itertools import pairwise, zip_longest
 
 from otel_eval.assemble.calls import last_of
 from otel_eval.assemble.evidence import Evidence
 from otel_eval.assemble.transcript import turn_of
-from otel_eval.conventions.facts import NO_USAGE, TOOL_CALLS, Facts, Mark
+from otel_eval.conventions.facts import NO_USAGE, TOOL_CALLS, Facts, Kind, Mark
 from otel_eval.conventions.reading.cutting import LIMIT_SETTING, is_cut
 from otel_eval.conventions.reading.messages import asked_for, calls_in
 from otel_eval.conventions.reading.parts import is_hidden
 from otel_eval.conventions.reading.reasons import asks_for_tools
-from otel_eval.interaction import Gap, GapKind, Interaction, Part, TextPart
+from otel_eval.interaction import Gap, GapKind, Interaction, Message, Part, TextPart
 
 COUNT_SETTING = "OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT"
 _MARKED = {"asked": ("input",), "history": ("input",), "reply": ("output",), "system": ("system", "input")}
@@ -65,6 +65,8 @@ def gaps_of(interaction: Interaction, evidence: Evidence, tails: frozenset[str])
         yield Gap(field="tool_calls", kind=GapKind.DROPPED if _dropped(conversation) else GapKind.TRUNCATED)
     elif _may_be_its_own(interaction, evidence):
         yield _gap("tool_calls", conversation, absent, None)
+    elif _lost_a_call(evidence):
+        yield Gap(field="tool_calls", kind=GapKind.INCOMPLETE)
     elif not evidence.frames and evidence.calls and not evidence.calls[0].input:
         yield _gap("tool_calls", conversation, absent, setting)  # what came before may have asked for some
     if not interaction.model_calls:
@@ -88,7 +90,8 @@ def gaps_of(interaction: Interaction, evidence: Evidence, tails: frozenset[str])
         yield Gap(field="history", kind=GapKind.REDACTED, setting=setting)
     for field, value in (("session", interaction.session), ("agent", interaction.agent)):
         if value is None:
-            yield Gap(field=field, kind=GapKind.DROPPED if _dropped(conversation) else unfinished)
+            lost = GapKind.INCOMPLETE if field == "agent" and evidence.lacks_agent else unfinished
+            yield Gap(field=field, kind=GapKind.DROPPED if _dropped(conversation) else lost)
 
 
 def _is_silent(evidence: Evidence) -> bool:
@@ -114,6 +117,30 @@ def _stopped_for_tools(evidence: Evidence) -> bool:
         and not any(map(calls_in, call.output))
         for call in evidence.calls
     )
+
+
+def _lost_a_call(evidence: Evidence) -> bool:
+    """Whether a model stopped to have tools called, nothing says which, and none ran before it was called again: of what
+    was called the only span is lost.
+
+    Only where spans alone tell of calls.
+    """
+    if not evidence.tools or any(map(calls_in, _messages(evidence))):
+        return False
+    ran = [node.started_ns for node in evidence.nodes if node.kind() in (Kind.TOOL, Kind.HANDOFF, Kind.AGENT)]
+    ran += [inner.started_ns for inner in (*evidence.within, *evidence.later)]
+    return any(
+        not call.output
+        and call.facts.finish_reasons
+        and all(map(asks_for_tools, call.facts.finish_reasons))
+        and 0 < call.node.ended_ns <= following.node.started_ns
+        and not any(call.node.started_ns <= started_ns <= following.node.started_ns for started_ns in ran)
+        for call, following in pairwise(evidence.calls)
+    )
+
+
+def _messages(evidence: Evidence) -> Iterator[Message]:
+    return (said for facts in evidence.all_facts() for said in (*(facts.input or ()), *(facts.output or ())))
 
 
 def _may_be_its_own(interaction: Interaction, evidence: Evidence) -> bool:

@@ -29,7 +29,9 @@ def adopted(tree: Tree) -> Tree:
         if (parent := _agent_around(top, among, tree)) is not None:
             parents[top.span_id] = parent
     parents |= _within_tools([top for top in orphans if top.span_id in parents], parents, tree)
-    return tree.moved(parents)
+    whole = tree.moved(parents)
+    whole.adopted = parents
+    return whole
 
 
 def _agent_around(top: Node, agents: Iterable[Node], tree: Tree) -> str | None:

@@ -45,18 +45,38 @@ class Run:
         return [self.root, *self.parts]
 
     def name(self) -> str | None:
-        """The name of the agent: its own, or the first that one of its frames has; a workflow's name at last.
+        """The name of the agent: its own, or the first that one of its frames has; a workflow's name at last, unless the
+        agent's span is lost.
 
         A frame's agent that another one called is not the first: what was done before it names that other one.
         """
         for node in self.frames:
             if node.facts is not None and node.facts.agent and node.kind() is Kind.AGENT:
-                return (self._caller(node) if node is not self.root else None) or node.facts.agent
+                if node is self.root:
+                    return node.facts.agent
+                return self._caller(node) or (None if self.lacks_agent() else node.facts.agent)
         for node in (*self.frames, *self.members):
             if node.facts is not None and node.facts.agent and node.span_id not in self.inside_tool:
                 return node.facts.agent
+        if self.lacks_agent():
+            return None
         return next(
             (node.facts.weak_agent for node in reversed(self._first()) if node.facts and node.facts.weak_agent), None
+        )
+
+    def lacks_agent(self) -> bool:
+        """Whether it is a workflow's around spans whose parent never came, before any agent's, or ran itself within an agent
+        whose span is lost: what never came is the agent's span, as like as not."""
+        adopted, root = self.tree.adopted, self.root
+        if not adopted or root.kind() is Kind.AGENT:
+            return False
+        first = next((part for part in self.parts if part.kind() is Kind.AGENT), None)
+        if first is None and root.span_id in adopted:
+            return True
+        return any(
+            adopted.get(node.span_id) == root.span_id and (first is None or node.order < first.order)
+            for node in self.members
+            if node.facts is not None
         )
 
     def _caller(self, part: Node) -> str | None:

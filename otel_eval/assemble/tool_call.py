@@ -22,7 +22,6 @@ _TOOL_ERROR = "tool_error"
 """All that a span of the Model Context Protocol says of a tool whose result is an error (semantic conventions, ``error.type``)."""
 
 
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lacking:
     """What there is to say of arguments and results that are not there, or not whole.

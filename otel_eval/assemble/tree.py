@@ -10,7 +10,10 @@ from otel_eval.frozen import changed
 
 
 class Tree:
-    """One trace, without what is ours or an evaluator's. Children stand in the total order of their nodes."""
+    """One trace, without what is ours or an evaluator's. Children stand in the total order of their nodes.
+
+    ``adopted``: of spans whose own parent never came the one that they were put below.
+    """
 
     def __init__(self, nodes: Iterable[Node]) -> None:
         given = self.given = tuple(sorted(nodes, key=lambda node: node.order))
@@ -19,6 +22,7 @@ class Tree:
         if any(node.left_out for node in given):
             by_id = {id_: node for id_, node in by_id.items() if not (node.left_out or _below_left_out(node, by_id))}
         self.by_id = by_id
+        self.adopted: Mapping[str, str] = {}
         self._parents = {node.span_id: by_id.get(node.parent_id or "") for node in by_id.values()}
         self._link()
         if not self._is_whole():
@@ -59,9 +63,11 @@ class Tree:
         """The same spans, those by whose ids ``parents`` gives another parent's below that one; itself where it gives none."""
         if not parents:
             return self
-        return Tree(
+        tree = Tree(
             changed(node, parent_id=parents[node.span_id]) if node.span_id in parents else node for node in self.given
         )
+        tree.adopted = self.adopted
+        return tree
 
     def parent(self, node: Node) -> Node | None:
         """The parent, or None where there is none or it has not arrived."""

@@ -101,6 +101,8 @@ def _agent(span: Span, kind: Kind, content: Content) -> Facts:
     if name is None and kind is Kind.AGENT and span.scope.name.endswith(("claude_agent_sdk", "claude-agent-sdk")):
         sdk, _, method = span.name.partition(".")  # nothing else tells a subagent's span from its parent's
         name = method if method == "Subagent" else sdk
+    if kind is Kind.AGENT and not (name or node) and "openai_agents" in span.scope.name.replace("-", "_"):
+        kind = Kind.WORKFLOW  # the SDK's trace, which has the workflow's name
     return Facts(
         kind=kind,
         agent=name or (node if kind is Kind.AGENT else None),

@@ -145,6 +145,7 @@ def _tools_of(runs: Iterable[Evidence]) -> Iterable[ToolSpan]:
 def _evidence_of_loops(trees: dict[str, Tree], runs: Sequence[Run], told: Sequence[Evidence]) -> list[Evidence]:
     taken = {node.key: run for run in runs for node in (*run.frames, *run.members)}
     free = [node for tree in trees.values() for node in tree.by_id.values() if node.key not in taken]
+    free = _outside_checks(free, trees)
     if not any(node.kind() in (Kind.MODEL, Kind.TOOL) for node in free):
         return []
     known = {call.facts.response_id for found in told for call in (*found.calls, *found.inner_calls)}
@@ -155,6 +156,18 @@ def _evidence_of_loops(trees: dict[str, Tree], runs: Sequence[Run], told: Sequen
     loops = loops_of(calls, trees)
     place_tools([node for node in free if node.kind() is Kind.TOOL], loops, told, trees)
     return [_evidence_of_loop(loop, trees, taken) for loop in loops]
+
+
+def _outside_checks(free: list[Node], trees: dict[str, Tree]) -> list[Node]:
+    """Without the models and tools of guardrails, where others are in their trace."""
+    if not any(node.kind() is Kind.CHECK for node in free):
+        return free
+    outside = [
+        node for node in free if not any(above.kind() is Kind.CHECK for above in trees[node.trace_id].ancestors(node))
+    ]
+    answered = {node.trace_id for node in outside if node.kind() is Kind.MODEL}
+    kept = {node.key for node in outside}
+    return [node for node in free if node.key in kept or node.trace_id not in answered]
 
 
 def _adopt(calls: Sequence[Call], told: Sequence[Evidence]) -> list[Call]:

@@ -24,8 +24,8 @@ from otel_eval.conventions.facts import Kind
 class Run:
     """One invocation: its own span, the frames and agent spans merged into it, and all its spans.
 
-    ``members`` are in tree order, without ``root`` and without nested runs; ``inside_tool`` are those below a tool's span.
-    ``in_a_row`` are the later agents of the same frame, ``within`` the agents nested in it outside its tools,
+    ``members`` are in tree order, without ``root`` and without nested runs; ``inside_tool`` are those below a tool's
+    span, or a check's. ``in_a_row`` are the later agents of the same frame, ``within`` the agents nested in it outside its tools,
     ``in_tools`` those in its tools; ``parent`` is the run that it is nested in.
     """
 
@@ -175,8 +175,12 @@ class _Finder:
         names = {first.facts.agent} if first is not None and first.facts is not None else set()
         own = {frame.facts.agent for frame in (run.root, first) if frame is not None and frame.facts is not None}
         waiting = [(child, False, False) for child in reversed(self.tree.children.get(run.root.span_id, ()))]
+        checked: set[str] = set()
         while waiting:
             node, in_tool, foreign = waiting.pop()
+            if node.kind() is Kind.CHECK and not in_tool:
+                in_tool = True
+                checked |= {below.span_id for below in self.tree.below(node)}
             if node.span_id in later and not (node.facts is not None and node.facts.agent in names):
                 inner = self._nested(node, run)
                 run.in_a_row.extend(inner)
@@ -191,6 +195,9 @@ class _Finder:
             if node.kind() is Kind.TOOL and not in_tool:
                 in_tool, foreign = True, self._is_anothers(node, own - {None})
             waiting.extend((child, in_tool, foreign) for child in reversed(self.tree.children.get(node.span_id, ())))
+        speaks = (node.kind() is Kind.MODEL and node.span_id not in run.inside_tool for node in run.members)
+        if checked and not run.within and not any(speaks):
+            run.inside_tool -= checked  # a guard around the agent's own call
 
     def _is_anothers(self, tool: Node, own: set[str | None]) -> bool:
         """Whether the model calls below a tool's span, in no agent's own, name their agent: another than these."""

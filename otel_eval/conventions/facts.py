@@ -36,6 +36,8 @@ class Kind(StrEnum):
     """Part of an agent's work without a meaning of its own. Its content serves where the agent's span has none."""
     DELIVERY = "delivery"
     """A message bus handing over a message, of the agent below whose span a link leads, to an agent of some address."""
+    CHECK = "check"
+    """A guardrail: models and tools in it count, and say nothing of the conversation, unless they are all that there is."""
     EVALUATOR = "evaluator"
     """Somebody judging. It and all below it is left out."""
     OTHER = "other"

@@ -1,7 +1,7 @@
 """What a span of OpenTelemetry's GenAI conventions stands for: by the name of its operation, else by what it has.
 
 Source: the values of ``gen_ai.operation.name`` in semantic conventions 1.26 to 1.41 and semantic-conventions-genai (2026), and
-those that frameworks made up. Searches of memories, guardrails and the like are steps.
+those that frameworks made up. Searches of memories and the like are steps.
 """
 
 from __future__ import annotations
@@ -64,6 +64,7 @@ OPERATIONS: dict[str, Kind] = {
         ),
         Kind.STEP,
     ),
+    **dict.fromkeys(("apply_guardrail", "run_guardrail", "guardrail"), Kind.CHECK),
     **dict.fromkeys(("evaluation", "experiment"), Kind.EVALUATOR),
     **dict.fromkeys(
         (

@@ -11,6 +11,7 @@ from typing import Any
 
 from otel_eval.conventions import genai_operations, google_adk, openinference_langchain4j
 from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind, Missing
+from otel_eval.conventions.openinference_messages import messages_in
 from otel_eval.conventions.reading.answers import answer_id, answer_messages
 from otel_eval.conventions.reading.content import Content, usage_of
 from otel_eval.conventions.reading.langgraph import entrypoint_in
@@ -26,7 +27,7 @@ from otel_eval.conventions.reading.payloads import (
 )
 from otel_eval.conventions.reading.run_together import apart
 from otel_eval.conventions.reading.trouble import failure_of, is_control_flow, is_vercels, tool_error_of
-from otel_eval.conventions.reading.values import containers, decode_leniently, first_text, is_object, text, unflatten
+from otel_eval.conventions.reading.values import containers, decode_leniently, first_text, is_object, text
 from otel_eval.interaction import GapKind, JsonValue, Message
 from otel_eval.signals import Span
 
@@ -36,7 +37,7 @@ KINDS: dict[str, Kind] = {
     "LLM": Kind.MODEL,
     "TOOL": Kind.TOOL,
     "EVALUATOR": Kind.EVALUATOR,
-    "GUARDRAIL": Kind.OTHER,
+    "GUARDRAIL": Kind.CHECK,
     "RETRIEVER": Kind.OTHER,
     "RERANKER": Kind.OTHER,
     "EMBEDDING": Kind.OTHER,
@@ -94,7 +95,7 @@ def _agent(span: Span, kind: Kind, content: Content) -> Facts:
     taken = input_payload(_shown(content, "input", "input.value"))
     if taken == Payload():
         taken = input_payload(attributes.get("crew_inputs"))  # CrewAI, on the kickoff
-    messages = _messages(content, "input")
+    messages = messages_in(content, "input")
     given = output_payload(_shown(content, "output", "output.value"), structured=kind is Kind.AGENT)
     name = first_text(attributes, _NAMES) or _agent_in_metadata(span.name, attributes)
     node = first_text(attributes, ("graph.node.name", "graph.node.id")) if kind is Kind.AGENT else None
@@ -193,8 +194,8 @@ def _model(span: Span, content: Content) -> Facts:
         answer = None  # a stream, before anything came of it
     inputs = (read_messages(request) or None) if span.dropped_attributes and is_object(request) else None
     if inputs is None:
-        inputs = _messages(content, "input")
-    outputs = _messages(content, "output")
+        inputs = messages_in(content, "input")
+    outputs = messages_in(content, "output")
     if inputs is not None and request is None and outputs is None and lost_its_end(span):
         inputs = None  # the last of them, which was asked, may be among what was dropped
     if request is not None and (inputs is None or _has_tool_results(request)):
@@ -256,38 +257,6 @@ def _with_system(told: tuple[Message, ...], flat: tuple[Message, ...] | None) ->
     return (*(message for message in flat or () if message.role == "system" and message not in told), *told)
 
 
-def _messages(content: Content, direction: str) -> tuple[Message, ...] | None:
-    items = unflatten(content.attributes, f"llm.{direction}_messages.")
-    flat = [_flat_message(item) for item in items if is_object(item)]
-    for item in flat:
-        content.hidden(direction, item.get("content"))
-    if flat:
-        content.flattened(direction)
-        found = read_messages(flat, "user" if direction == "input" else "assistant")
-        return (
-            openinference_langchain4j.messages(found)
-            if content.attributes.get("llm.system") == "langchain4j"
-            else found
-        )
-    prompts = unflatten(content.attributes, "llm.prompts." if direction == "input" else "llm.choices.")
-    texts = [_completion_text(item) for item in prompts if is_object(item)]
-    role = "user" if direction == "input" else "assistant"
-    return read_messages([{"role": role, "content": said} for said in texts if said], role) if texts else None
-
-
-def _flat_message(item: Mapping[str, Any]) -> Mapping[str, Any]:
-    inner = item.get("message", item)
-    return inner if is_object(inner) else {}
-
-
-def _completion_text(item: Mapping[str, Any]) -> str | None:
-    for key in ("prompt", "completion"):
-        inner = item.get(key)
-        if is_object(inner):
-            return text(inner.get("text"))
-    return None
-
-
 def _instructions(attributes: Mapping[str, Any], request: Any) -> str | None:
     for holder in (request, decode_leniently(attributes.get("llm.invocation_parameters"))):
         if is_object(holder):
@@ -299,11 +268,13 @@ def _instructions(attributes: Mapping[str, Any], request: Any) -> str | None:
 
 def _tool(span: Span, content: Content) -> Facts:
     attributes = span.attributes
-    name = text(attributes.get("tool.name"))
+    name = first_text(attributes, ("tool.name", "tool_call.function.name"))
     raw = _shown(content, "result", "output.value")
     outcome = tool_outcome(raw) if raw is not None else None
     error = tool_error_of(span) or (outcome.error if outcome else None)
     shown = _shown(content, "arguments", "input.value")
+    if shown is None:
+        shown = _shown(content, "arguments", "tool_call.function.arguments")
     arguments: JsonValue | Missing = tool_arguments(shown) if shown is not None else _parameters(content)
     if isinstance(arguments, str) and arguments[:1] in ("{", "["):
         content.mark("arguments", GapKind.TRUNCATED)

@@ -20,15 +20,24 @@ def with_transcript(part: Part | None, item: Any) -> tuple[Part, ...]:
         return ()
     if not isinstance(part, Attachment) or not is_object(item):
         return (part,)
-    nested = (item[key] for key in ("audio", "input_audio") if is_object(item.get(key)))
-    said = next((text for held in (item, *nested) if isinstance(text := held.get("transcript"), str) and text), None)
+    item = item["message_content"] if is_object(item.get("message_content")) else item  # OpenInference
+    said = next(
+        (text for held in (item, _held(item)) if isinstance(text := held.get("transcript"), str) and text), None
+    )
     return (part,) if said is None else (part, TextPart(text=said))
+
+
+def _held(item: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What the item wraps; in OpenInference twice, ``message_content.image`` of ``image.url``."""
+    held: Mapping[str, Any] = next((item[key] for key in _NESTED_MEDIA if is_object(item.get(key))), {})
+    inner: Mapping[str, Any] = next((held[key] for key in _NESTED_MEDIA if is_object(held.get(key))), {})
+    return {**held, **inner}
 
 
 def attachment_of(item: Mapping[str, Any]) -> Part:
     """What the item stands for, in any of the shapes."""
     kind = str(item.get("type") or "")
-    nested: Mapping[str, Any] = next((item[key] for key in _NESTED_MEDIA if is_object(item.get(key))), {})
+    nested = _held(item)
     url = first_of(item, ("uri", "url", "image", "image_url", "file_url", "data")) if not nested else None
     both = {**item, **nested}
     mime = first_of(both, ("mime_type", "mimeType", "media_type", "mediaType"))

@@ -22,11 +22,11 @@ _USAGE_KEYS: dict[str, tuple[str, ...]] = {
 
 
 def read(span: Span) -> Facts | None:
-    """What a guard or a model's call in one says; None for steps and validators."""
+    """What a guard or a model's call in one says; steps and validators are ordinary spans."""
     kind_name = text(span.attributes.get("type"))
     if kind_name == _CALL:
         return _call(span)
-    return _guard(span) if kind_name == _GUARD else None
+    return _guard(span) if kind_name == _GUARD else Facts(kind=Kind.OTHER)
 
 
 def _call(span: Span) -> Facts:

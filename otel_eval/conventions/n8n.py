@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from otel_eval.conventions import vercel_ai
 from otel_eval.conventions.facts import Convention, Facts, Kind
-from otel_eval.conventions.genai import kind_of
+from otel_eval.conventions.genai_operations import kind_of
 from otel_eval.conventions.reading.content import Content
 from otel_eval.conventions.reading.values import is_object
 from otel_eval.signals import Span

@@ -24,6 +24,7 @@ from otel_eval.assemble.placing import place_tools
 from otel_eval.assemble.replies import answers
 from otel_eval.assemble.runs import Run, runs_of
 from otel_eval.assemble.streams import streamed
+from otel_eval.assemble.threads import threaded
 from otel_eval.assemble.tool_spans import ToolSpan, tool_spans
 from otel_eval.assemble.totals import with_totals
 from otel_eval.assemble.transcript import asked_at
@@ -56,7 +57,7 @@ def assemble_nodes(nodes: Iterable[Node], notes: Iterable[Note] = ()) -> tuple[I
     Give all nodes of a trace; and all traces of a bare loop together (see :func:`otel_eval.assemble.ties.ties`).
     """
     by_trace: dict[str, list[Node]] = {}
-    for node in telling(delivered(unique(nodes, notes))):
+    for node in telling(threaded(delivered(unique(nodes, notes)))):
         by_trace.setdefault(node.trace_id, []).append(node)
     trees = {
         trace_id: written_once(adopted(framed(streamed(Tree(members)))))

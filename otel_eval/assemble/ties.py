@@ -25,11 +25,14 @@ def ties(arrived: Node | Note) -> frozenset[str]:
 
     Only model calls have any, tools', and agents whose model calls are traces of their own: the tool call ids of this turn,
     the response id (another instrumentation's span of the same call), and the turn's opening (history and user message),
-    which all calls of one turn begin with. What is on a message bus is tied by its own trace and those that it links to.
+    which all calls of one turn begin with. What is on a message bus is tied by its own trace and those that it links to. The requests about
+    a thread that a service keeps are tied by its id.
     """
     facts = arrived.facts
     if facts is not None and facts.delivery is not None and isinstance(arrived, Node):
         return frozenset(f"bus:{id_}" for id_ in (arrived.trace_id, *(link.trace_id for link in arrived.links)))
+    if facts is not None and facts.thread is not None:
+        return frozenset({f"thread:{facts.thread.id}"})
     if facts is not None and facts.kind is Kind.TOOL and isinstance(arrived, Node):
         return frozenset({f"call:{facts.call_id}"} if facts.call_id is not None else ())
     if facts is None or (isinstance(arrived, Node) and facts.kind is not Kind.MODEL and not _is_detached_agent(facts)):

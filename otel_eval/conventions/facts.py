@@ -81,6 +81,18 @@ class Delivery:
 
 
 @frozen
+class Thread:
+    """A conversation that a service keeps, by its id, and the run of it that a span tells of, or whose answer it got.
+
+    ``ended``: whether the run is known to have.
+    """
+
+    id: str
+    run: str | None = None
+    ended: bool = False
+
+
+@frozen
 class Facts:
     """What one span says.
 
@@ -112,7 +124,8 @@ class Facts:
         traces of its own, and what a step hangs below is no agent; ``message_ids`` are then those of the messages that
         went in and came out. ``delivery``: the agent gets and gives messages through a bus
         (:mod:`otel_eval.assemble.deliveries`); what a delivery hands over stands in ``input`` as its recipient sees it,
-        in ``output`` as its sender's own.
+        in ``output`` as its sender's own. ``thread``: the span is one request of those that make up an invocation, which
+        the service keeps (:mod:`otel_eval.assemble.threads`); ``input`` is what the request put in, ``output`` what it got.
     """
 
     kind: Kind
@@ -150,6 +163,7 @@ class Facts:
     detached: bool = False
     message_ids: tuple[str, ...] = ()
     delivery: Delivery | None = None
+    thread: Thread | None = None
 
     @property
     def answered(self) -> bool:

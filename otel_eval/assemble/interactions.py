@@ -100,10 +100,16 @@ def _made_earlier(evidence: Evidence, asked: str | None) -> list[Asked]:
 
 
 def _left_to_run(evidence: Evidence, asked: str | None) -> set[str]:
-    """Ids of the calls that the agent was handed with nothing said after them: it begins with those that a user approved."""
-    taken = next((facts.input for facts in evidence.frame_facts() if facts.input), None) or ()
+    """Ids of the calls that the agent was handed with nothing said after them: it begins with those that a user approved.
+
+    Or with the results of those that somebody else ran meanwhile, where the telemetry tells which messages are new.
+    """
+    frame = next((facts for facts in evidence.frame_facts() if facts.input), None)
+    taken = frame.input or () if frame is not None else ()
+    new_from = frame.new_from if frame is not None else None
     last = next((message for message in reversed(turn_of(taken, asked)) if message.role == "assistant"), None)
-    answered = {part.call_id for message in taken for part in results_in(message)}
+    old = taken if new_from is None else taken[:new_from]
+    answered = {part.call_id for message in old for part in results_in(message)}
     asking = calls_in(last) if last is not None else []
     return {call.call_id for call in asking if call.call_id is not None and call.call_id not in answered}
 

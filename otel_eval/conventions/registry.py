@@ -83,6 +83,7 @@ from otel_eval.conventions import (
     openllmetry_sdk,
     pipecat,
     pydantic_ai,
+    pydantic_evals,
     rig,
     ruby_llm,
     semantic_kernel,
@@ -115,6 +116,7 @@ from otel_eval.signals import LogRecord, Span
 
 CONVENTIONS: tuple[Convention, ...] = (
     # Of several that recognise a span the first decides its kind, the others fill gaps: vendors before the standard.
+    pydantic_evals.CONVENTION,
     pydantic_ai.CONVENTION,
     logfire.CONVENTION,
     opencode.CONVENTION,

@@ -2,11 +2,13 @@
 
 Source: openinference-instrumentation-smolagents 0.1 with smolagents 1.26. The agent's span is named after the agent and has
 the task in its input (``smolagents.task`` is the *previous* run's); a streamed run's output is the reprs of all that it
-yielded, and its reply is the argument of ``final_answer``, a tool that only ends the run. A tool's span has the arguments
+yielded, the answer last, or the argument of ``final_answer``, a tool that only ends the run. A tool's span has the arguments
 of ``Tool.__call__``, and its input schema in ``tool.parameters``.
 """
 
 from __future__ import annotations
+
+import ast
 
 from otel_eval.conventions.facts import Convention, Facts, Kind
 from otel_eval.conventions.reading.content import Content
@@ -17,6 +19,7 @@ from otel_eval.signals import Span
 
 _SCOPE = "openinference.instrumentation.smolagents"
 _FINAL = "final_answer"
+_ANSWER = "FinalAnswerStep(output="
 
 
 def read(span: Span) -> Facts | None:
@@ -25,10 +28,27 @@ def read(span: Span) -> Facts | None:
         return None
     kind = span.attributes.get("openinference.span.kind")
     if kind == "AGENT":
-        return Facts(kind=Kind.AGENT, agent=span.name.removesuffix(".run") or None, pseudo_tools=(_FINAL,))
+        return Facts(
+            kind=Kind.AGENT,
+            agent=span.name.removesuffix(".run") or None,
+            reply=_last_yielded(span.attributes.get("output.value")),
+            pseudo_tools=(_FINAL,),
+        )
     if kind == "TOOL" and span.attributes.get("tool.name") == _FINAL:
         return _final(span)
     return _tool(span) if kind == "TOOL" else None
+
+
+def _last_yielded(given: object) -> str | None:
+    """The answer at the end of a streamed run."""
+    yielded = isinstance(given, str) and given.endswith(")") and given.rfind(_ANSWER)
+    if not isinstance(given, str) or not yielded or yielded < 0:
+        return None
+    try:
+        answer = ast.literal_eval(given[yielded + len(_ANSWER) : -1])
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return None
+    return answer if isinstance(answer, str) else None
 
 
 def _final(span: Span) -> Facts:

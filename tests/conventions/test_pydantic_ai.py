@@ -129,3 +129,63 @@ def test_the_tool_that_handed_over_the_answer_is_known_by_its_result() -> None:
     )
     (found,) = assemble([agent])
     assert (found.reply, found.tool_calls) == ('{"id": 9}', ())
+
+
+def test_a_run_that_begins_with_the_result_of_a_call_made_elsewhere() -> None:
+    """The call is one of the run that was given its result, though the run before asked for it."""
+    call = {"type": "tool_call", "id": "c1", "name": "ship", "arguments": '{"order": 9}'}
+    given = {"type": "tool_call_response", "id": "c1", "name": "ship", "result": "shipped"}
+    messages = [
+        ("user", {"type": "text", "content": "Ship it."}),
+        ("assistant", call),
+        ("user", given),
+        ("assistant", {"type": "text", "content": "Shipped."}),
+    ]
+    told = [{"role": role, "parts": [part]} for role, part in messages]
+    agent = span(
+        "invoke_agent helper",
+        attributes={
+            "gen_ai.operation.name": "invoke_agent",
+            "pydantic_ai.all_messages": json.dumps(told),
+            "pydantic_ai.new_message_index": 2,
+            "final_result": "Shipped.",
+        },
+        scope=Scope("pydantic-ai"),
+    )
+    model = span(
+        "chat m",
+        parent=agent,
+        attributes={"gen_ai.operation.name": "chat", "gen_ai.input.messages": json.dumps(told[:3])},
+        scope=Scope("pydantic-ai"),
+    )
+    (found,) = assemble([agent, model])
+    assert (found.asked, found.reply) == ("Ship it.", "Shipped.")
+    assert [(call.name, call.arguments, call.result) for call in found.tool_calls] == [
+        ("ship", {"order": 9}, "shipped")
+    ]
+
+
+EVALS = Scope("pydantic-evals")
+
+
+def test_an_experiments_runs_are_interactions_and_its_judges_are_none() -> None:
+    """The frames are ordinary spans, though the operation of the outermost is ``experiment``."""
+    outer = span("evaluate {name}", attributes={"gen_ai.operation.name": "experiment"}, scope=EVALS)
+    case = span("case: {case_name}", parent=outer, attributes={"inputs": "Hi", "output": "Hello."}, scope=EVALS)
+    task = span("execute {task}", parent=case, scope=EVALS)
+    judging = span("evaluator: {evaluator_name}", parent=case, scope=EVALS)
+    run = {"gen_ai.operation.name": "invoke_agent", "final_result": "Hello."}
+    helper = span(
+        "invoke_agent helper", parent=task, attributes=run | {"gen_ai.agent.name": "helper"}, scope=Scope("pydantic-ai")
+    )
+    judge = span(
+        "invoke_agent mine", parent=judging, attributes=run | {"gen_ai.agent.name": "mine"}, scope=Scope("pydantic-ai")
+    )
+    (found,) = assemble([outer, case, task, judging, helper, judge])
+    assert (found.agent, found.reply, found.parent_id) == ("helper", "Hello.", None)
+
+
+def test_a_judge_of_pydantic_evals_outside_an_experiments_spans() -> None:
+    """Without Logfire nothing else tells that it judges."""
+    attributes = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "judge_output"}
+    assert assemble([span("invoke_agent judge_output", attributes=attributes, scope=Scope("pydantic-ai"))]) == ()

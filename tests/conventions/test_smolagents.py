@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from otel_eval.assemble.assembler import assemble
 from otel_eval.conventions.facts import Kind
 from otel_eval.conventions.registry import facts_of
@@ -70,6 +72,28 @@ def test_a_streamed_runs_reply_is_the_final_answer() -> None:
     final = span("FinalAnswerTool", parent=agent, attributes=own, scope=SMOL)
     [found] = assemble([agent, final])
     assert (found.asked, found.reply, found.tool_calls) == ("hi", "Done.", ())
+
+
+@pytest.mark.parametrize(
+    ("given", "reply"),
+    [
+        ("ActionStep(n=1)FinalAnswerStep(output='It\\'s done.\\nBye.')", "It's done.\nBye."),
+        ("ActionStep(n=1)FinalAnswerStep(output=Box(1))", "Thought: done"),
+        ("ActionStep(n=1)FinalAnswerStep(output='It", "Thought: done"),
+    ],
+    ids=["text", "object", "cut"],
+)
+def test_a_streamed_run_of_code_ends_with_the_answer(given: str, reply: str) -> None:
+    """Its model's last text is code; it serves where the answer is not whole."""
+    attributes = {"openinference.span.kind": "AGENT", "input.value": '{"task": "hi"}', "output.value": given}
+    agent = span("bob.run", attributes=attributes, scope=SMOL)
+    said = {
+        "openinference.span.kind": "LLM",
+        "llm.output_messages.0.message.role": "assistant",
+        "llm.output_messages.0.message.content": "Thought: done",
+    }
+    (found,) = assemble([agent, span("Model.generate", parent=agent, attributes=said, scope=SMOL)])
+    assert found.reply == reply
 
 
 def test_a_steps_memory_is_not_asked() -> None:

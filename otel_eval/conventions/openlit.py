@@ -23,7 +23,7 @@ from otel_eval.conventions.reading.parts import result_value
 from otel_eval.conventions.reading.payloads import input_payload, output_payload
 from otel_eval.conventions.reading.reprs import value_in
 from otel_eval.conventions.reading.trouble import error_in_result, failure_of, tool_error_of
-from otel_eval.conventions.reading.values import decode_leniently, first_text, text, unflatten
+from otel_eval.conventions.reading.values import decode_leniently, first_text, is_object, text, unflatten
 from otel_eval.interaction import GapKind, JsonValue, Message, Part, ToolCallPart
 from otel_eval.signals import Span
 
@@ -160,7 +160,7 @@ def _frame(span: Span, operation: str) -> Facts:
     return Facts(
         kind=kind,
         agent=agent,
-        weak_agent=text(attributes.get("gen_ai.workflow.name")) if kind is not Kind.STEP else None,
+        weak_agent=_component(span) or text(attributes.get("gen_ai.workflow.name")) if kind is not Kind.STEP else None,
         input=taken.messages if taken is not None else None,
         asked=taken.text if taken is not None else None,
         output=output,
@@ -170,6 +170,15 @@ def _frame(span: Span, operation: str) -> Facts:
         marks=content.marks,
         setting=SETTING,
     )
+
+
+def _component(span: Span) -> str | None:
+    """Of Haystack's pipelines, all of which OpenLIT names ``pipeline``, the only component that is given messages."""
+    if span.scope.name != _HAYSTACK:
+        return None
+    given = decode_leniently(span.attributes.get("gen_ai.framework.pipeline.input_data"))
+    names = [name for name, data in given.items() if is_object(data) and "messages" in data] if is_object(given) else []
+    return text(names[0]) if len(names) == 1 else None
 
 
 def _is_object(raw: Any) -> bool:

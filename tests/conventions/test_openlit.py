@@ -468,3 +468,25 @@ def test_a_haystack_pipelines_answer_is_a_message_in_pythons_words() -> None:
     model = {"gen_ai.operation.name": "chat", "telemetry.sdk.name": "openlit"}
     [found] = assemble([root, span("chat m", parent=root, attributes=model)])
     assert found.reply == "Five days."
+
+
+@pytest.mark.parametrize(
+    ("given", "name"),
+    [
+        ({"helper": {"messages": "[ChatMessage(_role=<ChatRole.USER: 'user'>)]"}}, "helper"),
+        ({"prompt": {"question": "How long?"}}, "pipeline"),
+        ({"one": {"messages": "[]"}, "two": {"messages": "[]"}}, "pipeline"),
+        ("cut {", "pipeline"),
+    ],
+)
+def test_a_haystack_pipeline_has_the_name_of_the_component_that_is_given_messages(given: Any, name: str) -> None:
+    """OpenLIT names all of them ``pipeline``."""
+    attributes = {
+        "telemetry.sdk.name": "openlit",
+        "gen_ai.operation.name": "invoke_workflow",
+        "gen_ai.framework.pipeline.input_data": given if isinstance(given, str) else json.dumps(given),
+    }
+    root = span("invoke_workflow pipeline", attributes=attributes, scope=Scope("openlit.instrumentation.haystack"))
+    model = {"gen_ai.operation.name": "chat", "telemetry.sdk.name": "openlit"}
+    [found] = assemble([root, span("chat m", parent=root, attributes=model)])
+    assert found.agent == name

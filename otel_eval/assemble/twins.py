@@ -150,16 +150,18 @@ def _key(call: Call) -> str | None:
 
 
 def _tokens(call: Call) -> tuple[int, int] | None:
-    """What it took and gave, where both are told."""
+    """What it took and gave, where both are told; none of either for one that failed."""
     usage = call.facts.usage
+    if call.facts.failure is not None:
+        return usage.input_tokens or 0, usage.output_tokens or 0
     return (usage.input_tokens, usage.output_tokens) if usage.input_tokens and usage.output_tokens else None
 
 
 def _within(known: Call, call: Call, key: str | None) -> bool:
-    """Whether one of two that used the same is within the time of the other, and one tells no answer, nor that another was
-    asked."""
+    """Whether one of two that used the same is within the time of the other, in its trace (nothing else ties the two), and
+    one tells no answer, nor that another was asked."""
     outer, inner = sorted((known.node, call.node), key=lambda node: node.ended_ns - node.started_ns, reverse=True)
-    if not (outer.started_ns <= inner.started_ns and inner.ended_ns <= outer.ended_ns):
+    if outer.trace_id != inner.trace_id or inner.started_ns < outer.started_ns or outer.ended_ns < inner.ended_ns:
         return False
     asked = {said for each in (known, call) if (said := _asked(each)) is not None}
     return (key is None or _key(known) is None) and len(asked) < 2

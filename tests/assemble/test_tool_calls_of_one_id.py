@@ -158,3 +158,23 @@ def test_another_call_at_the_same_time_counts_too(fields: dict[str, Any]) -> Non
     if fields.get("scope", 1) is None:
         fields = {"scope": agent_span().scope}
     assert len(beside(**fields).model_calls) == 2
+
+
+def test_a_failed_call_of_which_one_of_two_tells_its_failure_alone_counts_once() -> None:
+    root = agent_span(reply=None)
+    asked = [message("user", "Where is my order?")]
+    told = model_span(parent=root, messages=asked, failure="HTTP 500", input_tokens=None, output_tokens=None)
+    bare = model_span(
+        parent=root, failure="api_error", input_tokens=None, output_tokens=None, seconds=0.5,
+        started_ns=told.started_ns + LATER, scope=Scope("openai.client"),
+    )  # fmt: skip
+    (found,) = assemble([root, told, bare])
+    assert len(found.model_calls) == 1
+
+
+def test_what_nothing_ties_is_another_call_in_another_trace() -> None:
+    """Live, the two would not meet."""
+    asked = [message("user", "Where is my order?")]
+    chat = model_span(messages=asked, output=[message("assistant", "It was delivered yesterday.")])
+    other = model_span(seconds=0.5, started_ns=chat.started_ns + LATER, scope=Scope("openai.client"))
+    assert len(assemble([chat, other])) == 2

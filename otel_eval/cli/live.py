@@ -17,6 +17,7 @@ from rich.markup import escape
 from otel_eval.cli.shown import printable
 from otel_eval.cli.streams import silence
 from otel_eval.dispatch import Accepted
+from otel_eval.dispatch.bindings import Reason
 from otel_eval.interaction import Interaction
 from otel_eval.ledger.model import Stored
 from otel_eval.record import EvaluationRecord
@@ -113,12 +114,13 @@ class LiveLines:
 
 
 def headline(accepted: Accepted) -> str:
-    """Who was asked what."""
+    """Who was asked, and what became of it; "failed" is the Interaction here, also where it is not judged for that."""
     interaction = accepted.interaction
     agent = interaction.agent or NO_NAME
     later = f" revision {accepted.revision}" if accepted.revision > 1 else ""
     state = "[red]failed[/] " if interaction.failed else ""
-    return f"[bold]{short(agent)}[/] {interaction.id}{later} {state}[dim]{accepted.disposition}[/]"
+    became = "not judged" if accepted.disposition == Reason.FAILED else accepted.disposition
+    return f"[bold]{short(agent)}[/] {interaction.id}{later} {state}[dim]{became}[/]"
 
 
 def details(interaction: Interaction) -> list[str]:

@@ -11,6 +11,7 @@ from rich.console import Console
 from otel_eval.cli.interactions import Format, write
 from otel_eval.cli.live import details, headline, verdict
 from otel_eval.dispatch import Accepted
+from otel_eval.dispatch.bindings import Reason
 from otel_eval.interaction import Gap, GapKind
 from otel_eval.outcome import Failed
 from otel_eval.testing.interactions import interaction, tool_call
@@ -49,3 +50,12 @@ def test_the_lines_of_a_server() -> None:
         Console(file=out).print(line)
     assert out.getvalue().count(r"\x1b[2J") == len("abcdefg")
     assert not set("\x1b\x07\x9b\u202e\u2028\u2066") & set(out.getvalue())
+
+
+def test_a_failed_interaction_is_called_so_once() -> None:
+    """That it is not judged as it failed, and that it failed, are one word in metrics; on a line both would read as a slip."""
+    failed = interaction(failure="boom")
+    accepted = Accepted(interaction=failed, revision=1, decisions=(), disposition=Reason.FAILED)
+    out = io.StringIO()
+    Console(file=out, width=200).print(headline(accepted))
+    assert out.getvalue() == f"support-agent {failed.id} failed not judged\n"

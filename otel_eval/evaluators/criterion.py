@@ -34,14 +34,24 @@ def should_satisfy(
     criterion: str, *, judge: Judge | None = None, votes: int = 1, requires: Iterable[str] = ()
 ) -> JudgeEvaluator:
     """Passes where the judge scores at least 0.5; without ``judge``, the configured default model is asked."""
-    return (judge or ModelJudge()).should_satisfy(criterion, votes=votes, requires=requires)
+    return _given(judge).should_satisfy(criterion, votes=votes, requires=requires)
 
 
 def should_score_at_least(
     criterion: str, threshold: float, *, judge: Judge | None = None, votes: int = 1, requires: Iterable[str] = ()
 ) -> JudgeEvaluator:
     """Passes where the judge scores at least ``threshold`` (0..1); without ``judge``, the configured default is asked."""
-    return (judge or ModelJudge()).should_score_at_least(criterion, threshold, votes=votes, requires=requires)
+    return _given(judge).should_score_at_least(criterion, threshold, votes=votes, requires=requires)
+
+
+def _given(judge: Judge | None) -> Judge:
+    """Raises EvaluatorDefinitionError for anything but a judge: a model's name and a function are easily given for one."""
+    if judge is None:
+        return ModelJudge()
+    if not isinstance(judge, Judge):
+        ways = "ModelJudge(model=…), Judge.of(function) or a Judge of your own"
+        raise EvaluatorDefinitionError(f"judge is {ways}, not {judge!r}")
+    return judge
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

@@ -6,6 +6,7 @@ import asyncio
 import math
 import threading
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pytest
@@ -67,6 +68,14 @@ def test_a_threshold_is_from_zero_to_one(threshold: float) -> None:
     """Anything else is refused at once."""
     with pytest.raises(EvaluatorDefinitionError, match="a threshold is from 0 to 1"):
         scoring(1).should_score_at_least("x", threshold)
+
+
+@pytest.mark.parametrize("judge", ["openai/gpt-4o-mini", ModelJudge, len, 0])
+def test_what_is_no_judge_is_refused(judge: Any) -> None:
+    """At once and in so many words, not when it is asked; and nobody else is asked in its place."""
+    for make in (should_satisfy, partial(should_score_at_least, threshold=0.5)):
+        with pytest.raises(EvaluatorDefinitionError, match=r"judge is ModelJudge\(model=…\), Judge.of\(function\) or"):
+            make("x", judge=judge)
 
 
 @pytest.mark.parametrize(

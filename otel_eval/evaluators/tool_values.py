@@ -11,7 +11,7 @@ from otel_eval.evaluators.errors import EvaluatorDefinitionError
 from otel_eval.evaluators.evidence import Decided, calls_of, lacking_of, lacking_of_call, never_called, requiring
 from otel_eval.evaluators.exact import ExactEvaluator, one_text
 from otel_eval.evaluators.text_evidence import evidence_of
-from otel_eval.evaluators.values import clip, listing, plain, same, show, texts_in
+from otel_eval.evaluators.values import clip, listing, members_of_cut, plain, same, show, texts_in
 from otel_eval.interaction import Interaction, JsonValue, ToolCall
 from otel_eval.outcome import Cause, Inconclusive
 from otel_eval.redaction import markers
@@ -54,20 +54,21 @@ class CallsToolWith(ExactEvaluator):
 
     def _read(self, interaction: Interaction, index: int, call: ToolCall) -> tuple[Any, Inconclusive | None]:
         """The argument's value and, where more evidence could change it, why."""
-        arguments = call.arguments if isinstance(call.arguments, Mapping) else {}
-        value = arguments.get(self.argument, _ABSENT)
         gap = lacking_of_call(interaction, index, "arguments")
+        cut = gap is not None and gap.cause is Cause.TRUNCATED
+        arguments: Mapping[str, Any] = call.arguments if isinstance(call.arguments, Mapping) else {}
+        # What was cut is the end: only the last value can be a part of a longer one.
+        unsure = next(reversed(list(arguments)), None)
+        if cut and isinstance(call.arguments, str):
+            arguments, unsure = members_of_cut(call.arguments), None
+        value = arguments.get(self.argument, _ABSENT)
         if value is _ABSENT:
             return value, gap
         if _has_marker(value) and not same(value, self.value):
             return value, gap or Inconclusive(reason=f"{self._place} redacted", cause=Cause.REDACTED)
-        if gap is None:
-            return value, None
-        if gap.cause is Cause.TRUNCATED:
-            # What was cut is the end: only the last value can be a part of a longer one.
-            is_last = next(reversed(list(arguments))) == self.argument
-            return value, gap if is_last else None
-        found = gap.cause is not Cause.INCOMPLETE and same(value, self.value)
+        if cut:
+            return value, gap if self.argument == unsure else None
+        found = gap is None or (gap.cause is not Cause.INCOMPLETE and same(value, self.value))
         return value, None if found else gap
 
 

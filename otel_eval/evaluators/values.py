@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 _LONGEST_VALUE = 200
 _LONGEST_LIST = 20
+_BLANK = re.compile(r"[ \t\r\n]*")
+_DECODER = json.JSONDecoder()
 
 
 def same(left: Any, right: Any) -> bool:
@@ -48,6 +51,33 @@ def plain(value: Any) -> Any:
     if _is_list(value):
         return [plain(item) for item in value]
     raise ValueError(f"{value!r} ({type(value).__name__}) is no JSON value")
+
+
+def members_of_cut(text: str) -> dict[str, Any]:
+    """The members of a JSON object whose text was cut off, as far as they are sure to be whole; none of what is no object.
+
+    A member that the text ends with may go on behind the cut.
+    """
+    found: dict[str, Any] = {}
+    at = _after_blank(text, 0)
+    try:
+        while text[at : at + 1] in (("{",) if not found else (",",)):
+            key, at = _DECODER.raw_decode(text, _after_blank(text, at + 1))
+            at = _after_blank(text, at)
+            if not isinstance(key, str) or text[at : at + 1] != ":":
+                break
+            value, at = _DECODER.raw_decode(text, _after_blank(text, at + 1))
+            at = _after_blank(text, at)
+            if at < len(text):
+                found[key] = value
+    except (ValueError, RecursionError):
+        pass
+    return found
+
+
+def _after_blank(text: str, at: int) -> int:
+    blank = _BLANK.match(text, at)
+    return at if blank is None else blank.end()
 
 
 def compact(value: Any) -> str:

@@ -10,6 +10,7 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from otel_eval.config import ConfigError as ConfigError
     from otel_eval.config import load_evaluators as load_evaluators
     from otel_eval.evaluators.budgets import should_make_at_most_model_calls as should_make_at_most_model_calls
     from otel_eval.evaluators.budgets import should_make_at_most_tool_calls as should_make_at_most_tool_calls
@@ -22,6 +23,11 @@ if TYPE_CHECKING:
     from otel_eval.evaluators.criterion import should_score_at_least as should_score_at_least
     from otel_eval.evaluators.custom import evaluator as evaluator
     from otel_eval.evaluators.failures import should_not_fail as should_not_fail
+    from otel_eval.evaluators.label_judge import LabelJudge as LabelJudge
+    from otel_eval.evaluators.label_judge import hallucination as hallucination
+    from otel_eval.evaluators.label_judge import label_judge as label_judge
+    from otel_eval.evaluators.label_judge import summarization as summarization
+    from otel_eval.evaluators.label_judge import toxicity as toxicity
     from otel_eval.evaluators.reply_json import reply_should_be_json as reply_should_be_json
     from otel_eval.evaluators.reply_numbers import (
         reply_should_not_contain_luhn_number as reply_should_not_contain_luhn_number,
@@ -45,17 +51,25 @@ if TYPE_CHECKING:
     from otel_eval.experiment import Experiment as Experiment
     from otel_eval.experiment import ExperimentRunner as ExperimentRunner
     from otel_eval.experiment import Gate as Gate
+    from otel_eval.experiment import GateResult as GateResult
+    from otel_eval.experiment import InProcess as InProcess
+    from otel_eval.experiment import OverOtlp as OverOtlp
     from otel_eval.experiment import Report as Report
     from otel_eval.experiment import all_cases_should_pass as all_cases_should_pass
     from otel_eval.experiment import current_attempt as current_attempt
     from otel_eval.experiment import pass_rate_should_be_at_least as pass_rate_should_be_at_least
     from otel_eval.experiment import target_should_not_fail as target_should_not_fail
+    from otel_eval.interaction import Gap as Gap
+    from otel_eval.interaction import GapKind as GapKind
     from otel_eval.interaction import Interaction as Interaction
     from otel_eval.interaction import ToolCall as ToolCall
     from otel_eval.judges import Judge as Judge
     from otel_eval.judges import ModelJudge as ModelJudge
+    from otel_eval.judges import completing as completing
     from otel_eval.ledger import Ledger as Ledger
+    from otel_eval.outcome import Cause as Cause
     from otel_eval.outcome import Errored as Errored
+    from otel_eval.outcome import Evaluation as Evaluation
     from otel_eval.outcome import Failed as Failed
     from otel_eval.outcome import Inconclusive as Inconclusive
     from otel_eval.outcome import Outcome as Outcome
@@ -63,7 +77,7 @@ if TYPE_CHECKING:
     from otel_eval.outcome import Verdict as Verdict
 
 _MODULES = {
-    "otel_eval.config": ("load_evaluators",),
+    "otel_eval.config": ("ConfigError", "load_evaluators"),
     "otel_eval.evaluators.budgets": (
         "should_make_at_most_model_calls",
         "should_make_at_most_tool_calls",
@@ -74,6 +88,7 @@ _MODULES = {
     "otel_eval.evaluators.criterion": ("JudgeEvaluator", "should_satisfy", "should_score_at_least"),
     "otel_eval.evaluators.custom": ("evaluator",),
     "otel_eval.evaluators.failures": ("should_not_fail",),
+    "otel_eval.evaluators.label_judge": ("LabelJudge", "hallucination", "label_judge", "summarization", "toxicity"),
     "otel_eval.evaluators.reply_json": ("reply_should_be_json",),
     "otel_eval.evaluators.reply_numbers": (
         "reply_should_not_contain_luhn_number",
@@ -99,16 +114,19 @@ _MODULES = {
         "Experiment",
         "ExperimentRunner",
         "Gate",
+        "GateResult",
+        "InProcess",
+        "OverOtlp",
         "Report",
         "all_cases_should_pass",
         "current_attempt",
         "pass_rate_should_be_at_least",
         "target_should_not_fail",
     ),
-    "otel_eval.interaction": ("Interaction", "ToolCall"),
-    "otel_eval.judges": ("Judge", "ModelJudge"),
+    "otel_eval.interaction": ("Gap", "GapKind", "Interaction", "ToolCall"),
+    "otel_eval.judges": ("Judge", "ModelJudge", "completing"),
     "otel_eval.ledger": ("Ledger",),
-    "otel_eval.outcome": ("Errored", "Failed", "Inconclusive", "Outcome", "Passed", "Verdict"),
+    "otel_eval.outcome": ("Cause", "Errored", "Evaluation", "Failed", "Inconclusive", "Outcome", "Passed", "Verdict"),
 }
 _HOME = {name: module for module, names in _MODULES.items() for name in names}
 

@@ -82,7 +82,10 @@ _asides: weakref.WeakKeyDictionary[Any, Aside] = weakref.WeakKeyDictionary()
 
 
 def aside_of(owner: object, name: str) -> Aside:
-    """The one of that object, so that what hangs in it is counted together; one for this once, where it cannot be kept."""
+    """The instance that all calls into ``owner`` share, so that those of them that hang are counted together.
+
+    Where the owner is not hashable or takes no weak reference, a new one for this call alone.
+    """
     try:
         return _asides.setdefault(owner, Aside(name))
     except TypeError:  # not hashable, or not to be referred to weakly

@@ -98,8 +98,9 @@ class OrdinarySpan(NamedTuple):
 class LogRecord:
     """One log record. ``event_name`` is the proto field, else the attribute ``event.name`` or ``event_name``.
 
-    Of the ``among`` records of its span that had the same time in its request, ``place`` stood before it, and ``copy`` of
-    those said the same: that tells their order, and two that are alike from one that is sent again.
+    ``among`` records of the same span had the same time in this request. ``place`` is the index of this one among them:
+    the order of those that a coarse clock cannot tell apart. ``copy`` is how many identical ones precede it: two that
+    are alike are two, and not one that was sent again.
     """
 
     trace_id: str | None = None

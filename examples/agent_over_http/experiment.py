@@ -10,8 +10,7 @@ from pathlib import Path
 
 import httpx
 
-from otel_eval import EvalCase, Experiment, current_attempt, reply_should_contain, should_call_tool_with
-from otel_eval.experiment import OverOtlp
+from otel_eval import EvalCase, Experiment, OverOtlp, current_attempt, reply_should_contain, should_call_tool_with
 
 AGENT = Path(__file__).with_name("agent_server.py")
 

@@ -8,8 +8,7 @@ import sys
 from label_judges import child_safe, headline, keeps_to_documents
 from opentelemetry import trace
 
-from otel_eval import EvalCase, Experiment
-from otel_eval.judges import completing
+from otel_eval import EvalCase, Experiment, completing
 from otel_eval.testing.models import label
 
 ARTICLE = "Summarize: The library opens on Sundays from May on. Entry is free, and children may borrow five books."

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from otel_eval.evaluators.label_judge import hallucination, label_judge, summarization, toxicity
+from otel_eval import hallucination, label_judge, summarization, toxicity
 
 child_safe = replace(
     toxicity(),

@@ -61,8 +61,8 @@ class CompletionSettings:
 class Ready:
     """An Interaction that is complete, and the digest of its evidence.
 
-    ``beside``, of one without its agent span: ids that were told of the same trace since it was opened, or are known
-    from before.
+    ``beside``, of one without its agent span: the ids of the same trace that were handed on since it was opened, or are
+    known from before. They tell a leftover of a trace that was closed from the first of a new one.
     """
 
     interaction: Interaction

@@ -23,7 +23,8 @@ class Evidence:
 
     ``frames``: the spans that stand for the invocation, outermost first; none for a bare loop. ``steps``: other spans of
     it that may carry content. ``calls``: the model's calls of the conversation; ``inner_calls``: those that tools made.
-    ``agents``: the other agents' names, for telling handoffs. ``later``: the agents that took over, in order.
+    ``is_handoff``: whether a tool of that name only hands over to another agent. ``later``: the agents that took over, in
+    order.
     ``within``: agents that ran inside this one's span but not in a tool of its. ``around``: what the spans above say,
     innermost first, where each of several turns is an Interaction of its own. ``alone``: no other agent ran in its trace.
     ``lacks_agent``: the agent's own span never came, a workflow's around it stands for it.
@@ -46,7 +47,6 @@ class Evidence:
     complete: bool = True
     alone: bool = False
     lacks_agent: bool = False
-    tool_keys: set[tuple[str, str]] = field(default_factory=set)
     _height: int = field(init=False)
 
     def __post_init__(self) -> None:
@@ -54,12 +54,12 @@ class Evidence:
 
     @property
     def inside(self) -> Sequence[Evidence]:
-        """``within``; nobody where agents are within one another deeper than what one of them says can tell of all."""
+        """``within``; empty where agents are nested deeper than ``DEEPEST``, so that reading them never runs out of stack."""
         return self.within if self._height <= DEEPEST else ()
 
     @property
     def successors(self) -> Sequence[Evidence]:
-        """``later``, as far as that."""
+        """``later``; empty where agents hand over more often than ``DEEPEST``."""
         return self.later if self._height <= DEEPEST else ()
 
     @property

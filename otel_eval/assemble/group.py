@@ -153,12 +153,13 @@ class Group:
         return frozenset(self._bus_opened)
 
     def bus_is_open_until(self, idle: float, max_age: float) -> float:
-        """When all that is on the bus is let go at once: what remained of it would tell less than was told already."""
+        """When all traces on the bus are closed, together: with some of them closed, the others' Interactions would be put
+        together anew from less, and their next revision would be poorer than the one that was judged."""
         last = max((when for key, when in self._arrived.items() if key[0] in self._bus_opened), default=self._opened)
         return min(last + idle, min(self._bus_opened.values(), default=last) + max_age)
 
     def told_in(self, trace_id: str) -> Iterator[str]:
-        """The ids of that trace that were told."""
+        """The ids of that trace's Interactions that were handed on."""
         return (name for name in self.told if name.startswith(f"{trace_id}-"))
 
     def last_in(self, trace_id: str) -> float:

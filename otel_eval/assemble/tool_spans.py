@@ -134,7 +134,7 @@ class _Running:
         self._by_id: dict[str, dict[tuple[str, str], None]] = {}
 
     def add(self, span: ToolSpan) -> None:
-        """One that names its call; the others are around nothing."""
+        """Remember the span of a call that has an id. Only such spans can enclose another of the same call."""
         call_id = span.facts.call_id
         if call_id is not None:
             self._by_id.setdefault(call_id, {})[span.node.key] = None

@@ -35,7 +35,8 @@ class Kind(StrEnum):
     STEP = "step"
     """Part of an agent's work without a meaning of its own. Its content serves where the agent's span has none."""
     DELIVERY = "delivery"
-    """A message bus handing over a message, of the agent below whose span a link leads, to an agent of some address."""
+    """A message bus delivering a message. A span link leads to where it was sent, below the sender's agent span;
+    ``delivery`` has the receiver's address."""
     CHECK = "check"
     """A guardrail: models and tools in it count, and say nothing of the conversation, unless they are all that there is."""
     EVALUATOR = "evaluator"
@@ -181,8 +182,7 @@ _joined_of = attrgetter(*_JOINED)
 
 
 def fill(facts: Facts, more: Facts, **known: Any) -> Facts:
-    """``facts`` with its untold fields taken from ``more``; the kind stays that of ``facts``. ``known``: fields as
-    they are."""
+    """``facts`` with its untold fields taken from ``more``; the kind stays that of ``facts``. ``known`` overrides both."""
     make: Any = Facts
     pairs = zip(_UNTOLD, _values_of(facts), _values_of(more), strict=True)
     both: Facts = make(
@@ -218,12 +218,12 @@ class Note:
 
     @property
     def same(self) -> tuple[int, str]:
-        """What a record sent again has in common with itself: in another request it may have another place."""
+        """By which a record that was sent twice is known again: in another request it may have another place."""
         return self.order[0], self.order[3]
 
     @property
     def standing(self) -> tuple[int, tuple[int, int, int, str]]:
-        """By which of two of the same counts."""
+        """Of two notes with the same :attr:`same`, the one whose standing is greater is kept."""
         return self.among, self.order
 
 

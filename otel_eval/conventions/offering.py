@@ -29,7 +29,7 @@ class Offering:
         self._chosen: dict[int, tuple[Convention, ...]] = {}
 
     def of(self, span: Span) -> tuple[Convention, ...]:
-        """None for an ordinary span."""
+        """The conventions that the span bears a mark of; empty for an ordinary span."""
         keys = self._keys
         told = self._scopes[span.scope.name] | self._names[span.name]
         for key in span.attributes:

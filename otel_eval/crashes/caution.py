@@ -129,7 +129,7 @@ class Caution:
         return f"not called: the judging process died of {recent} other evaluations of it within the last hour"
 
     def convict(self, evaluator: str, version: str, name: str) -> bool:
-        """That evaluation of it is deadly. Whether that is news."""
+        """Record that this evaluation takes the process with it. True the first time."""
         deadly = self._suspects.convicted.setdefault(_by(evaluator, version), {})
         if name in deadly or self._clock is None:
             return False

@@ -83,7 +83,7 @@ class Suspects:
             suspect.last_ns = now_ns
 
     def at(self, deaths: int, among: Iterable[str]) -> tuple[str, ...]:
-        """Those of them that were under way at exactly so many."""
+        """Of ``among``, the pieces of work that were under way at exactly ``deaths`` crashes."""
         return tuple(text for text in among if self.under_way[text].deaths == deaths)
 
     def forget(self, before_ns: int) -> None:

@@ -30,7 +30,7 @@ def owner_of(evaluator: str, version: str) -> str:
 
 
 def owner(text: str) -> str:
-    """Whose it is; empty where it is nobody's."""
+    """The owner in the text of a piece of work, as :func:`owner_of` makes it; empty where it has none."""
     return text.partition("-")[2]
 
 

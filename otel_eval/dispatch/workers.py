@@ -18,7 +18,7 @@ from otel_eval.dispatch.counting import show_backlog, show_pause
 from otel_eval.dispatch.evidence import nothing_to_ask
 from otel_eval.dispatch.execution import Execution
 from otel_eval.dispatch.lanes import WINDOW, Lane
-from otel_eval.dispatch.patience import PatientLedger
+from otel_eval.dispatch.patient_ledger import PatientLedger
 from otel_eval.dispatch.plan import LanePlan, Planned
 from otel_eval.dispatch.reading import READ_AHEAD
 from otel_eval.durations import format_duration

@@ -110,8 +110,8 @@ class Outbox:
     async def export_pending(self) -> bool:
         """Export batch after batch. False: the endpoint is not there, wait before trying again.
 
-        True: all is out that was there at the beginning. What came meanwhile and fills no batch has rung :meth:`wake`, and
-        goes with the next round, unless this is the last.
+        True: all that waited at the beginning is exported. What came meanwhile and fills no batch has called :meth:`wake`,
+        and waits for the next round.
         """
         while entries := await self._ledger.unexported(self._batch):
             if not await self._export(entries):

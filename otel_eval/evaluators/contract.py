@@ -136,7 +136,7 @@ class Evaluator(abc.ABC):
 
 
 async def run(evaluator: Evaluator, interaction: Interaction, context: EvaluationContext) -> Outcome:
-    """Evaluate, with the one catch-all of the project: whatever breaks becomes an *error* outcome, cancellation passes.
+    """Evaluate, with the one catch-all around an evaluator: whatever breaks becomes an *error* outcome, cancellation passes.
 
     A ``SystemExit`` raised by an evaluator, and a ``CancelledError`` that nobody asked this task for, are breakage too:
     neither may end the process or the worker that others share.

@@ -49,7 +49,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class _Past:
-    """By what an attempt that ended is known again."""
+    """What late telemetry of an attempt that ended is recognised by."""
 
     session: str
     traces: frozenset[str]

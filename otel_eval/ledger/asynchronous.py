@@ -151,10 +151,6 @@ class AsyncLedger:
         """See :meth:`Ledger.evaluations`."""
         return await asyncio.to_thread(self.ledger.evaluations, interaction_id)
 
-    async def next_revision(self, interaction_id: str, digest: str) -> tuple[int, bool]:
-        """See :meth:`Ledger.next_revision`."""
-        return await asyncio.to_thread(self.ledger.next_revision, interaction_id, digest)
-
     async def next_revisions(self, digests: Mapping[str, str]) -> dict[str, tuple[int, bool]]:
         """See :meth:`Ledger.next_revisions`."""
         return await asyncio.to_thread(self.ledger.next_revisions, digests)

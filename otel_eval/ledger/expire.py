@@ -59,7 +59,7 @@ def _ended(connection: Connection, before_ns: int, after: Cursor | None, limit: 
 
 
 def _never_ended(connection: Connection, before_ns: int, limit: int) -> Sequence[Row[Any]]:
-    """One that never got an end is as old as its start."""
+    """Interactions without an end, whose age is counted from their start."""
     query = _roots().where(interactions.c.ended_ns.is_(None), interactions.c.started_ns < before_ns)
     return connection.execute(query.order_by(interactions.c.id).limit(limit)).all()
 

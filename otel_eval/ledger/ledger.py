@@ -213,12 +213,8 @@ class Ledger:
 
     # Storing
 
-    def next_revision(self, interaction_id: str, digest: str) -> tuple[int, bool]:
-        """The revision that evidence with this digest has, and whether it is new to the ledger."""
-        return self.next_revisions({interaction_id: digest})[interaction_id]
-
     def next_revisions(self, digests: Mapping[str, str]) -> dict[str, tuple[int, bool]]:
-        """:meth:`next_revision` for many Interactions (id to digest) in one query."""
+        """Of Interactions by id, the revision that evidence with that digest has, and whether it is new to the ledger."""
         with self._database.reading() as connection:
             return read.next_revisions(connection, digests)
 

@@ -108,8 +108,11 @@ class Standing:
 
 
 class Place(NamedTuple):
-    """A place in the order in which records are stored. ``identity`` is one of the ledger's: a place in another one means
-    nothing. It has a new one whenever it is opened to write, and knows those that it had."""
+    """A place in the order in which records are stored, of the ledger that had this ``identity``.
+
+    A ledger gets a new identity each time it is opened for writing, and remembers the earlier ones: a place of another
+    ledger, or of one that was restored from a backup of before, is refused.
+    """
 
     identity: str
     sequence: int

@@ -11,7 +11,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any, ParamSpec, Protocol, TypeVar
+from typing import Any, Protocol
 
 from otel_eval.assemble.completion import Closed, Completion, CompletionSettings, Due, Ready
 from otel_eval.assemble.keeping import UnreadableTrace, dump, load
@@ -23,16 +23,12 @@ from otel_eval.instruments import Recorder
 from otel_eval.journal import ClosedTrace, Consumer, Entry, JournalUnwritable
 from otel_eval.ledger import LedgerUnavailable
 from otel_eval.loop_guard import LoopGuard
+from otel_eval.patience import Patience
 from otel_eval.pipeline.holding import Holding
 from otel_eval.pipeline.reading import Reader, UnreadableRequest, fault_of
 
 log = logging.getLogger("otel_eval.pipeline")
 
-P = ParamSpec("P")
-T = TypeVar("T")
-
-RETRY_S = 1.0
-"""Between two attempts to store what the ledger, or the journal, could not take."""
 EXPIRE_EVERY_S = 60.0
 UNACCEPTABLE = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 """What an Interaction raises that nobody thought of. Not what storage raises: that is tried again."""
@@ -67,6 +63,7 @@ class Pipeline:
         self._journal = journal
         self._accept = accept
         self._clock = clock
+        self._patiently = Patience(clock, log, {LedgerUnavailable: "ledger", JournalUnwritable: "journal"})
         self._recorder = recorder
         self._told_of = told_of
         self._late_window_ns = int(settings.late_window * 1e9)
@@ -287,22 +284,6 @@ class Pipeline:
     async def _release(self) -> None:
         if free := self._holding.free():
             await self._patiently(self._journal.release, free)
-
-    async def _patiently(self, use: Callable[P, Awaitable[T]], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Use the journal or the ledger, again and again while its disk refuses, or it is down: that costs time alone."""
-        refused = ""
-        while True:
-            try:
-                result = await use(*args, **kwargs)
-            except (JournalUnwritable, LedgerUnavailable) as error:
-                if not refused:
-                    refused = "ledger" if isinstance(error, LedgerUnavailable) else "journal"
-                    log.warning("the %s cannot be used, it is tried again until it can: %s", refused, error)
-                await self._clock.sleep_until(self._clock.monotonic() + RETRY_S)
-            else:
-                if refused:
-                    log.info("the %s can be used again", refused)
-                return result
 
     async def _expire(self) -> None:
         while True:

@@ -30,8 +30,6 @@ class Code(StrEnum):
 RETRY_AFTER_S = (1.0, 2.0)
 """Spread, so that senders that were pushed back together do not come back together."""
 
-RETRYABLE = frozenset({Code.FULL, Code.OVERLOADED, Code.STORAGE})
-
 
 class Refused(Exception):
     """The request was not taken and nothing of it is kept. ``retry_after_s`` is None where a retry cannot help."""

@@ -131,13 +131,13 @@ class Life:
         return self._process.returncode is None
 
     def kill(self) -> None:
-        """End it now where it still runs; by what it is made of, nothing is lost."""
+        """Kill the process where it still runs. Nothing is lost: what it had not finished is done again."""
         if self.runs:
             with contextlib.suppress(ProcessLookupError):
                 self._process.kill()
 
     async def close(self) -> None:
-        """The same; return when it has ended."""
+        """Kill the process where it still runs, and return when it has ended."""
         self.kill()
         await asyncio.shield(self._ending)
 

@@ -41,7 +41,7 @@ def refuse_own_listeners(destinations: Mapping[str, str], config: Config) -> Non
 
 
 def refuse_listeners(destinations: Mapping[str, str], listeners: Iterable[str]) -> None:
-    """The same for listeners whose ports are known."""
+    """Raise ServerError where telemetry would be sent to one of these listeners, whose ports are known."""
     bound = tuple(listeners)
     for endpoint, key in destinations.items():
         if same_listener(endpoint, bound):

@@ -24,8 +24,8 @@ RESTART_S = (1.0, 2.0, 5.0, 15.0)
 MAX_DEATHS = len(RESTART_S) + 1
 """So many in a row are no accident: the server stops."""
 STEADY_S = 60.0
-"""Deaths are in a row where it did not run for so long in between. One that told what it was of begins a new row, since that
-is left out; one after which something is suspected that was not makes the row no longer."""
+"""A process that ran for so long resets the count of deaths. So does a death whose cause is known, since that is left out
+from then on; one after which something new is suspected is not counted."""
 TELL_EVERY_S = 1.0
 """What was counted is handed over so often."""
 

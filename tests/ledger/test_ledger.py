@@ -55,10 +55,10 @@ def test_a_newer_revision_replaces_an_older_one_in_either_order(ledger):
 def test_a_revision_is_a_new_digest(ledger):
     """The same digest keeps its revision; another is the next; an unknown Interaction starts at 1."""
     one = interaction()
-    assert ledger.next_revision(one.id, "d1") == (1, True)
+    assert ledger.next_revisions({one.id: "d1"}) == {one.id: (1, True)}
     ledger.commit(Batch(interactions=(stored(one, 1, "d1"),)))
     assert ledger.next_revisions({one.id: "d1", "other": "x"}) == {one.id: (1, False), "other": (1, True)}
-    assert ledger.next_revision(one.id, "d2") == (2, True)
+    assert ledger.next_revisions({one.id: "d2"}) == {one.id: (2, True)}
 
 
 def finds_long_keys(ledger):
@@ -91,7 +91,7 @@ def test_an_id_once_stored_stays_as_an_alias(ledger):
         assert ledger.interaction(known_as) == third
         assert [record.interaction_id for record in ledger.evaluations(known_as)] == [first.id]
         assert [record.interaction_id for record in ledger.records(interaction_id=known_as)] == [first.id]
-        assert ledger.next_revision(known_as, "d3") == (3, False)
+        assert ledger.next_revisions({known_as: "d3"}) == {known_as: (3, False)}
     assert list(ledger.interactions()) == [third]
 
 

@@ -150,7 +150,7 @@ def test_revisions_aliases_and_the_current_record(ledger):
     assert (done.change, done.previous) == (Change.REVISED, "passed")
     assert ledger.interaction(old.id) == new
     assert [record.revision for record in ledger.current()] == [2]
-    assert ledger.next_revision(old.id, "d2") == (2, False)
+    assert ledger.next_revisions({old.id: "d2"}) == {old.id: (2, False)}
 
 
 def test_what_waits_and_what_is_exported(ledger):

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
-from typing import TypeVar
+from collections.abc import Collection, Iterable, Sequence
 
 from otel_eval.clock import Clock
 from otel_eval.dispatch.reading import Reader
 from otel_eval.interaction import Interaction
 from otel_eval.ledger import AsyncLedger, Backlog, LedgerUnavailable, WaitingEvaluation
+from otel_eval.patience import Patience
 from otel_eval.record import EvaluationRecord
 
-T = TypeVar("T")
 log = logging.getLogger("otel_eval.dispatch")
-
-_RETRY_AFTER = 1.0
 
 
 class PatientLedger:
@@ -24,7 +21,7 @@ class PatientLedger:
     def __init__(self, ledger: AsyncLedger, *, clock: Clock) -> None:
         self._ledger = ledger
         self._reader = Reader(ledger)
-        self._clock = clock
+        self._patiently = Patience(clock, log, {LedgerUnavailable: "ledger"})
 
     async def interaction(
         self, waiting: WaitingEvaluation, upcoming: Iterable[WaitingEvaluation] = ()
@@ -36,21 +33,21 @@ class PatientLedger:
         """
         ahead = tuple(each.interaction_id for each in upcoming)
         try:
-            stored = await self._patiently(lambda: self._reader.stored_interaction(waiting.interaction_id, ahead))
+            stored = await self._patiently(self._reader.stored_interaction, waiting.interaction_id, ahead)
         except KeyError:
             stored = None
         if stored is None or stored.interaction.id != waiting.interaction_id:
-            await self._patiently(lambda: self._ledger.discard_waiting([waiting.evaluation_id]))
+            await self._patiently(self._ledger.discard_waiting, [waiting.evaluation_id])
             return None
         return stored.interaction if stored.revision <= waiting.revision else None
 
     async def finish(self, records: Sequence[EvaluationRecord]) -> None:
         """Store the records in place of what waited for them."""
-        await self._patiently(lambda: self._ledger.finish(records, of_known=True))
+        await self._patiently(self._ledger.finish, records, of_known=True)
 
     async def waiting(self, limit: int, evaluators: Collection[str]) -> tuple[WaitingEvaluation, ...]:
         """The next ones of these evaluators."""
-        return await self._patiently(lambda: self._ledger.waiting(limit, evaluators=evaluators))
+        return await self._patiently(self._ledger.waiting, limit, evaluators=evaluators)
 
     async def backlog(self) -> Backlog:
         """How much waits, and since when."""
@@ -59,11 +56,3 @@ class PatientLedger:
     async def close(self) -> None:
         """Return once nothing is being read."""
         await self._reader.close()
-
-    async def _patiently(self, call: Callable[[], Awaitable[T]]) -> T:
-        while True:
-            try:
-                return await call()
-            except LedgerUnavailable as error:
-                log.warning("the ledger is not available, trying again: %s", error)
-                await self._clock.sleep_until(self._clock.monotonic() + _RETRY_AFTER)

@@ -15,7 +15,7 @@ from otel_eval.conventions.events import follow
 from otel_eval.conventions.facts import Facts, Kind, Note, fill
 from otel_eval.frozen import frozen
 from otel_eval.identity import digest
-from otel_eval.interaction import JsonValue, Link
+from otel_eval.interaction import JsonValue, Link, Message
 from otel_eval.loop_guard import SCOPE_NAME
 from otel_eval.signals import LogRecord, OrdinarySpan, Resource, Span
 
@@ -184,7 +184,13 @@ def _noted(node: Node, notes: Sequence[Note]) -> Node:
     told = notes[0].facts
     for note in notes[1:]:
         told = follow(told, note.facts)
+    if told.output == () and told.input is not None and not _says_anything(told.input):
+        told = replace(told, output=None)  # records without content look like those of an answer that says nothing
     if node.facts is None:
         kind = Kind.MODEL if told.kind is Kind.OTHER else told.kind
         return replace(node, facts=replace(told, kind=kind))
     return replace(node, facts=fill(node.facts, told))
+
+
+def _says_anything(messages: Iterable[Message]) -> bool:
+    return any(message.text is not None for message in messages)

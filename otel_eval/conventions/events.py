@@ -39,6 +39,8 @@ NAMES = frozenset({*ROLE_EVENTS, CHOICE, DETAILS, "gen_ai.content.prompt", COMPL
 
 NOTHING = "None"
 """What Python wrote for the text of an answer that asks for tools."""
+_SAID = frozenset({"content", "tool_calls", "toolCalls"})
+"""Of an answer that is no message of its own within the event (Bedrock in OpenTelemetry's agent for Java)."""
 _SPEAKER = re.compile(r"^(system|user|assistant|tool): ", re.M)
 
 
@@ -150,7 +152,7 @@ def _choice(body: Mapping[str, Any]) -> tuple[Message, ...] | None:
     ):
         said = read_message({"role": "assistant", **_cleaned(message)}, "assistant")
         return (said,) if said.parts else ()
-    extra = {key: value for key, value in _cleaned(body).items() if key in ("tool_calls", "content")}
+    extra = {key: value for key, value in _cleaned(body).items() if key in _SAID}
     if message is None and extra:
         said = read_message({"role": "assistant", **extra}, "assistant")
         return (said,) if said.parts else ()

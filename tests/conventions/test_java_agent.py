@@ -45,7 +45,9 @@ def test_a_choice_that_holds_the_answer_itself() -> None:
     """Calls and text stand in the record, not in a message within."""
     (found,) = turn({"content": "Refund o_9"}, {"arguments": '{"id":"o_9"}'}, {"content": "done"}, {"content": "Done."})
     assert (found.asked, found.reply) == ("Refund o_9", "Done.")
-    assert [(call.name, call.arguments, call.result) for call in found.tool_calls] == [("refund", {"id": "o_9"}, "done")]
+    assert [(call.name, call.arguments, call.result) for call in found.tool_calls] == [
+        ("refund", {"id": "o_9"}, "done")
+    ]
     lone = model_span(scope=BEDROCK)
     asking = record(lone, "choice", finish_reason="tool_use", index=0, toolCalls=calls(arguments='{"id":"o_9"}'))
     (found,) = assemble([lone], [record(lone, "user.message", content="Refund o_9"), asking])

@@ -69,7 +69,7 @@ def test_dependencies_point_down_the_pipeline(name: str, path: Path) -> None:
 
 def test_the_api_knows_the_ledger_and_no_server() -> None:
     """What it asks beside the ledger is handed in; of the receivers it shares how a gRPC listener is made."""
-    allowed = {"api", "v1", "ledger", "record", "interaction", "outcome", "identity", "clock", "instruments"}
+    allowed = {"api", "v1", "ledger", "record", "interaction", "outcome", "identity", "clock", "instruments", "wording"}
     listeners = {"otel_eval.receive.grpc_listening", "otel_eval.receive.listener"}
     found = {
         module

@@ -19,6 +19,7 @@ from otel_eval.interaction import Interaction
 from otel_eval.ledger import AsyncLedger, WaitingEvaluation
 from otel_eval.record import EvaluationRecord
 from otel_eval.v1 import evaluations_pb2 as pb
+from otel_eval.wording import number_of
 
 log = logging.getLogger("otel_eval.api")
 
@@ -158,7 +159,7 @@ class Service:
             queued = await self._judging.rerun_all(ids, asked.evaluators)
         except KeyError as error:
             raise NotFound("an Interaction was deleted meanwhile: nothing was queued") from error
-        count = "1 evaluation" if len(queued) == 1 else f"{len(queued)} evaluations"
+        count = number_of(len(queued), "evaluation")
         log.info("%s had %s queued again: %s", caller, count, ", ".join(asked.evaluators))
         return pb.StartEvaluationResponse(
             evaluations=[messages.started(each) for each in queued], cursor=places.cursor(here)

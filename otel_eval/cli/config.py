@@ -9,14 +9,14 @@ from typing import Annotated
 
 import typer
 
+from otel_eval.cli.exits import MISUSED
 from otel_eval.config import Config, ConfigError
 from otel_eval.config.load import DEFAULT_FILE
 from otel_eval.config.reference import schema as json_schema
 from otel_eval.config.starting import load_to_start
 from otel_eval.emit.endpoints import shown
 from otel_eval.emit.settings import ExporterSettings, targets
-
-USAGE_ERROR = 2
+from otel_eval.wording import number_of
 
 app = typer.Typer(
     add_completion=False,
@@ -54,9 +54,8 @@ def check(
     except ConfigError as error:
         for mistake in error.mistakes:
             typer.echo(str(mistake), err=True)
-        count = len(error.mistakes)
-        typer.echo(f"{count} mistake{'s' if count > 1 else ''}", err=True)
-        raise typer.Exit(USAGE_ERROR) from None
+        typer.echo(number_of(len(error.mistakes), "mistake"), err=True)
+        raise typer.Exit(MISUSED) from None
     typer.echo(_summary(loaded, config))
 
 

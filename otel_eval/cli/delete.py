@@ -14,8 +14,9 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from otel_eval.cli.failing import fail
-from otel_eval.cli.stored import ConfigOption, Format, FormatOption, LedgerOption, configuration, url_of
+from otel_eval.cli.exits import FAILED, fail
+from otel_eval.cli.formats import Format, FormatOption
+from otel_eval.cli.stored import ConfigOption, LedgerOption, configuration, url_of
 from otel_eval.clock import Clock, SystemClock
 from otel_eval.config import Config
 from otel_eval.durations import parse_duration_ns
@@ -24,8 +25,8 @@ from otel_eval.journal.schema import FILE
 from otel_eval.ledger import AsyncLedger, Ledger, LedgerError, LedgerFormatError, LedgerNotFound
 from otel_eval.pipeline.forgetting import Forgotten, Wanted, forget
 from otel_eval.server.control import ControlError, NobodyListens, ask
+from otel_eval.wording import moment
 
-FAILED = 1
 PATIENCE_S = 30.0
 """How long is waited for whoever holds the directory and does not listen: the longest pause before a judging process is
 started again, and that start twice over."""
@@ -111,13 +112,9 @@ def _confirm(wanted: Wanted) -> None:
     if not sys.stdin.isatty():
         raise fail("say --yes to delete where nobody can be asked", status=FAILED)
     ((by, value),) = wanted.given().items()
-    what = f"that ended before {_date(value)}" if by == "before_ns" else f"with {by} {value!r}"
+    what = f"that ended before {moment(value)}" if by == "before_ns" else f"with {by} {value!r}"
     if not typer.confirm(f"Delete all that is stored of the Interactions {what}?", err=True):
         raise fail("nothing was deleted", status=FAILED)
-
-
-def _date(time_ns: int) -> str:
-    return datetime.datetime.fromtimestamp(time_ns // 1_000_000_000, datetime.UTC).strftime("%Y-%m-%d %H:%M:%SZ")
 
 
 async def _delete(wanted: Wanted, config: Config, ledger: str | None) -> Forgotten:

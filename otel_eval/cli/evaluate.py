@@ -14,9 +14,10 @@ import typer
 
 from otel_eval.assemble.assembler import assemble
 from otel_eval.cli.evaluations import write
-from otel_eval.cli.failing import fail
+from otel_eval.cli.exits import fail
+from otel_eval.cli.formats import Format, FormatOption
 from otel_eval.cli.interactions import recorded
-from otel_eval.cli.stored import Format, FormatOption, configuration
+from otel_eval.cli.stored import configuration
 from otel_eval.config import Config, ConfigError
 from otel_eval.config.build import known_loop_guard
 from otel_eval.dispatch.bindings import Decision, Reason
@@ -27,6 +28,7 @@ from otel_eval.interaction import Interaction
 from otel_eval.loop_guard import LoopGuard
 from otel_eval.receive.files import UnreadableRecording
 from otel_eval.record import EvaluationRecord
+from otel_eval.wording import number_of
 
 
 def evaluate(
@@ -97,7 +99,7 @@ def _why_nothing(judged: Judged, settings: Config) -> str:
         return "the recordings hold no Interaction of an agent"
     if not settings.evaluators:
         return "the configuration has no evaluators (--config names another)"
-    found = "1 Interaction" if judged.interactions == 1 else f"{judged.interactions} Interactions"
+    found = number_of(judged.interactions, "Interaction")
     return f"no evaluator that was asked for is bound to the agents of the {found}, or all were left out"
 
 

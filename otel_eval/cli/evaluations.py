@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import sys
 from collections import Counter
 from collections.abc import Iterable
@@ -11,20 +10,13 @@ from typing import Annotated, TextIO
 
 import typer
 
+from otel_eval.cli.formats import Format, FormatOption
 from otel_eval.cli.shown import printable
-from otel_eval.cli.stored import (
-    ConfigOption,
-    Format,
-    FormatOption,
-    LedgerOption,
-    configuration,
-    opened,
-    print_json,
-    since_ns,
-)
+from otel_eval.cli.stored import ConfigOption, LedgerOption, configuration, opened, print_json, since_ns
 from otel_eval.outcome import Evaluation, why
 from otel_eval.record import EvaluationRecord, Origin
 from otel_eval.record_json import to_line
+from otel_eval.wording import moment
 
 WIDTH = 160
 """Columns of a table that goes to no terminal."""
@@ -90,7 +82,7 @@ def _table(records: list[EvaluationRecord], out: TextIO) -> None:
     for record in records:
         outcome = record.outcome
         table.add_row(
-            _moment(record.ended_ns),
+            moment(record.ended_ns),
             escape(printable(record.evaluator)),
             escape(printable(record.agent or "-")),
             f"[{_COLORS[outcome.name]}]{outcome.name}[/]",
@@ -113,12 +105,3 @@ def tally(records: Iterable[EvaluationRecord]) -> str:
 def _score(record: EvaluationRecord) -> str:
     score = record.outcome.score if isinstance(record.outcome, Evaluation) else None
     return "-" if score is None else f"{score:.2f}"
-
-
-def _moment(time_ns: int) -> str:
-    """UTC to the second; what no calendar holds stays a number."""
-    try:
-        moment = datetime.datetime.fromtimestamp(time_ns // 1_000_000_000, datetime.UTC)
-    except (OverflowError, ValueError):
-        return str(time_ns)
-    return moment.strftime("%Y-%m-%d %H:%M:%SZ")

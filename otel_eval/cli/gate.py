@@ -10,26 +10,17 @@ from typing import Annotated, Any
 
 import typer
 
-from otel_eval.cli.failing import fail
+from otel_eval.cli.exits import FAILED, UNDECIDED, fail
+from otel_eval.cli.formats import Format, FormatOption
 from otel_eval.cli.gate_evidence import NEEDS_PASS_RATE, GateEvidence, of_files, of_ledger
 from otel_eval.cli.shown import printable
-from otel_eval.cli.stored import (
-    ConfigOption,
-    Format,
-    FormatOption,
-    LedgerOption,
-    configuration,
-    opened,
-    print_json,
-    since_ns,
-)
+from otel_eval.cli.stored import ConfigOption, LedgerOption, configuration, opened, print_json, since_ns
 from otel_eval.experiment.eligible import Scope
 from otel_eval.experiment.errors import InvalidExperiment
 from otel_eval.experiment.gates import Gate, GateResult, pass_rate_should_be_at_least
 from otel_eval.experiment.results import Tally
 from otel_eval.record import Origin
-
-FAILED, UNDECIDED = 1, 3
+from otel_eval.wording import number_of
 
 
 def gate(
@@ -153,8 +144,7 @@ def _asides(warnings: Iterable[str], evidence: GateEvidence) -> Iterator[str]:
     for warning in (*warnings, *evidence.warnings):
         yield f"warning: {warning}"
     for evaluator, version, count in evidence.other_versions:
-        results = "1 result" if count == 1 else f"{count} results"
-        yield f"not counted: {results} of {evaluator} version {version or '(none)'}, which is not the newest"
+        yield f"not counted: {number_of(count, 'result')} of {evaluator} version {version or '(none)'}, which is not the newest"
 
 
 def _examples(evidence: GateEvidence) -> Iterator[str]:

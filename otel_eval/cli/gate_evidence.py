@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from otel_eval.cli.failing import fail
+from otel_eval.cli.exits import fail
 from otel_eval.config import Config, ConfigError
 from otel_eval.config.build import build_evaluators
 from otel_eval.experiment.batch import Unjudged, batch_of

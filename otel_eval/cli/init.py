@@ -7,10 +7,9 @@ from typing import Annotated
 
 import typer
 
+from otel_eval.cli.exits import fail
 from otel_eval.config.load import DEFAULT_FILE
 from otel_eval.config.starter import STARTER
-
-USAGE_ERROR = 2
 
 
 def init(
@@ -30,9 +29,7 @@ def init(
         with path.open("w" if force else "x", encoding="utf-8") as file:
             file.write(STARTER)
     except FileExistsError:
-        typer.echo(f"{path} is there already: --force overwrites it", err=True)
-        raise typer.Exit(USAGE_ERROR) from None
+        raise fail(f"{path} is there already: --force overwrites it") from None
     except OSError as error:
-        typer.echo(f"{path}: {error.strerror}", err=True)
-        raise typer.Exit(USAGE_ERROR) from None
+        raise fail(f"{path}: {error.strerror}") from None
     typer.echo(f"Wrote {path}. Next: otel-eval config check --config {path}, then otel-eval serve --config {path}")

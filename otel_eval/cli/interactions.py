@@ -5,13 +5,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
 from otel_eval.assemble.assembler import assemble
+from otel_eval.cli.exits import fail
+from otel_eval.cli.formats import Format, FormatOption
 from otel_eval.cli.shown import printable
 from otel_eval.interaction import Interaction
 from otel_eval.interaction_json import to_json
@@ -22,19 +23,11 @@ if TYPE_CHECKING:
     from otel_eval.config import Config
 
 
-class Format(StrEnum):
-    """How to print."""
-
-    TABLE = "table"
-    JSON = "json"
-    JSONL = "jsonl"
-
-
 def interactions(
     paths: Annotated[
         list[Path], typer.Argument(help="Files or folders of OTLP requests: .pb, .json, .jsonl.", metavar="PATH...")
     ],
-    format: Annotated[Format, typer.Option("--format", help="How to print.")] = Format.TABLE,
+    format: FormatOption = Format.TABLE,
     config: Annotated[
         Path | None, typer.Option("--config", help="A configuration, for the roles of its agents.", metavar="FILE")
     ] = None,
@@ -49,8 +42,7 @@ def interactions(
     try:
         write(paths, format, sys.stdout, None if config is None else _configuration(config))
     except UnreadableRecording as error:
-        typer.echo(f"otel-eval: {error}", err=True)
-        raise typer.Exit(2) from error
+        raise fail(str(error)) from error
 
 
 def _configuration(path: Path) -> Config:

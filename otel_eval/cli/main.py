@@ -12,7 +12,7 @@ from typing import Annotated, Any, NamedTuple, NoReturn
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from otel_eval.cli.failing import MISUSED
+from otel_eval.cli.exits import MISUSED
 from otel_eval.cli.streams import Outlet, outlets
 
 

@@ -14,13 +14,15 @@ from urllib.parse import urlsplit
 import typer
 
 from otel_eval.cli.evaluations import write
-from otel_eval.cli.failing import fail
+from otel_eval.cli.exits import FAILED, UNDECIDED, fail
+from otel_eval.cli.formats import Format, FormatOption
 from otel_eval.cli.shown import printable
-from otel_eval.cli.stored import Format, FormatOption, configuration, print_json, since_ns
+from otel_eval.cli.stored import configuration, print_json, since_ns
 from otel_eval.config import Config
 from otel_eval.config.values import split_address
 from otel_eval.durations import parse_duration
 from otel_eval.record import EvaluationRecord
+from otel_eval.wording import number_of
 
 if TYPE_CHECKING:
     from otel_eval.api.client import ApiClient
@@ -28,7 +30,6 @@ if TYPE_CHECKING:
 
 TOKEN = "OTEL_EVAL_API_TOKEN"
 """The environment variable that the token is read from, unless another is named."""
-FAILED, INCONCLUSIVE = 1, 3
 MOST = 10_000
 """Interactions: no server starts more evaluations at a time (``api.questions.MOST_EVALUATIONS``, which costs an import)."""
 
@@ -102,7 +103,7 @@ def rerun(
             started = await client.start_evaluation(request)
             if not wait or not started.evaluations:
                 return _print_queued(started, format, sys.stdout)
-            typer.echo(f"otel-eval: {_count(len(started.evaluations))} queued", err=True)
+            typer.echo(f"otel-eval: {number_of(len(started.evaluations), 'evaluation')} queued", err=True)
             return await _wait(client, started, seconds, format, sys.stdout)
 
     try:
@@ -160,8 +161,10 @@ def _print_queued(started: pb.StartEvaluationResponse, format: Format, out: Text
             out.write(
                 f"{printable(str(row['evaluator']))} judges {row['interaction_id']} again, attempt {row['attempt']}\n"
             )
-        out.write(f"{_count(len(rows))} queued\n" if rows else "no Interaction matches: nothing is queued\n")
-    return 0 if rows else INCONCLUSIVE
+        out.write(
+            f"{number_of(len(rows), 'evaluation')} queued\n" if rows else "no Interaction matches: nothing is queued\n"
+        )
+    return 0 if rows else UNDECIDED
 
 
 async def _wait(
@@ -184,7 +187,7 @@ async def _wait(
     missing = len(started.evaluations) - len(records)
     if missing:
         why = "their Interactions were deleted, or judged in a newer revision" if in_time else "they go on without us"
-        typer.echo(f"otel-eval: {_count(missing)} without a verdict: {why}", err=True)
+        typer.echo(f"otel-eval: {number_of(missing, 'evaluation')} without a verdict: {why}", err=True)
     return _status(records, missing)
 
 
@@ -192,11 +195,7 @@ def _status(records: list[EvaluationRecord], missing: int) -> int:
     counts = Counter(record.outcome.name for record in records)
     if counts["failed"]:
         return FAILED
-    return INCONCLUSIVE if missing or counts.total() > counts["passed"] else 0
-
-
-def _count(number: int) -> str:
-    return "1 evaluation" if number == 1 else f"{number} evaluations"
+    return UNDECIDED if missing or counts.total() > counts["passed"] else 0
 
 
 def _explained(code: str, message: str, token_env: str) -> str:

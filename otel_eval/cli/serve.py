@@ -14,7 +14,7 @@ from typing import Annotated, Protocol
 
 import typer
 
-from otel_eval.cli.failing import fail
+from otel_eval.cli.exits import fail
 from otel_eval.cli.judging import log_to_stderr, on_terminal, quietly
 from otel_eval.cli.streams import say
 from otel_eval.config import Config, ConfigError

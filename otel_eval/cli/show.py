@@ -9,17 +9,10 @@ from typing import Annotated, TextIO
 
 import typer
 
-from otel_eval.cli.failing import fail
+from otel_eval.cli.exits import fail
+from otel_eval.cli.formats import Format, FormatOption
 from otel_eval.cli.shown import printable
-from otel_eval.cli.stored import (
-    ConfigOption,
-    Format,
-    FormatOption,
-    LedgerOption,
-    configuration,
-    opened,
-    print_json,
-)
+from otel_eval.cli.stored import ConfigOption, LedgerOption, configuration, opened, print_json
 from otel_eval.config import Config, ConfigError, build_evaluators
 from otel_eval.dispatch.bindings import Bindings, Reason
 from otel_eval.interaction import Interaction

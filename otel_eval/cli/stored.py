@@ -6,27 +6,18 @@ import json
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, TextIO, TypeAlias
 
 import typer
 
-from otel_eval.cli.failing import fail
+from otel_eval.cli.exits import fail
+from otel_eval.cli.formats import Format
 from otel_eval.cli.streams import Outlet
 from otel_eval.config import Config, ConfigError
 from otel_eval.config.load import load
 from otel_eval.durations import parse_duration_ns
 from otel_eval.ledger import Ledger, LedgerError
-
-
-class Format(StrEnum):
-    """How to print."""
-
-    TABLE = "table"
-    JSON = "json"
-    JSONL = "jsonl"
-
 
 ConfigOption: TypeAlias = Annotated[
     Path | None, typer.Option("--config", help="The configuration that names the ledger.  [default: ./otel-eval.yaml]")
@@ -34,7 +25,6 @@ ConfigOption: TypeAlias = Annotated[
 LedgerOption: TypeAlias = Annotated[
     str | None, typer.Option("--ledger", help="The ledger itself: an SQLAlchemy URL, or the path of an SQLite file.")
 ]
-FormatOption: TypeAlias = Annotated[Format, typer.Option("--format", help="How to print.")]
 
 
 def configuration(path: Path | None) -> Config:

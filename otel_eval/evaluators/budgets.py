@@ -16,6 +16,7 @@ from otel_eval.evaluators.evidence import Decided, forbidding, lacking_of
 from otel_eval.evaluators.exact import ExactEvaluator, a_count
 from otel_eval.interaction import Interaction, Usage
 from otel_eval.outcome import Cause, Inconclusive
+from otel_eval.wording import number_of
 
 _MILLISECOND = 1_000_000
 
@@ -59,7 +60,7 @@ class ToolCallBudget(_Budget):
         return _counted(interaction, "tool_calls", interaction.totals.tool_calls, len(interaction.tool_calls))
 
     def _show(self, amount: int) -> str:
-        return _plural(amount, "tool call")
+        return number_of(amount, "tool call")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -77,7 +78,7 @@ class ModelCallBudget(_Budget):
         return _counted(interaction, "model_calls", interaction.totals.model_calls, len(interaction.model_calls))
 
     def _show(self, amount: int) -> str:
-        return _plural(amount, "model call")
+        return number_of(amount, "model call")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -102,7 +103,7 @@ class TokenBudget(_Budget):
         return known, lacking
 
     def _show(self, amount: int) -> str:
-        return _plural(amount, "token")
+        return number_of(amount, "token")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -193,7 +194,3 @@ def _counted_in_part(interaction: Interaction) -> bool:
         if call.failure is None
     }
     return len(told) > 1
-
-
-def _plural(amount: int, noun: str) -> str:
-    return f"{amount} {noun}" if amount == 1 else f"{amount} {noun}s"

@@ -6,11 +6,7 @@ from collections.abc import Sequence
 
 from otel_eval.experiment.results import OWN_CHECKS, Attempt, Tally, cases_of
 from otel_eval.experiment.wilson import results_needed
-
-
-def number_of(number: int, noun: str) -> str:
-    """``3 cases``, ``1 case``."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+from otel_eval.wording import number_of
 
 
 def readable(value: float, required: float) -> str:

@@ -16,7 +16,6 @@ from otel_eval.experiment.gate_words import (
     dependence,
     known_evaluators,
     not_counted,
-    number_of,
     readable,
     results_still_needed,
     spread,
@@ -36,6 +35,7 @@ from otel_eval.experiment.results import (
 )
 from otel_eval.experiment.wilson import lower_bound
 from otel_eval.faults import told
+from otel_eval.wording import number_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from otel_eval.assemble.assembler import assemble
 from otel_eval.experiment.evidence import Evidence
 from otel_eval.interaction import Gap, Interaction, Totals
+from otel_eval.wording import number_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,7 +116,7 @@ def _sum(a: Totals, b: Totals) -> Totals:
 
 
 def _no_agent(evidence: Evidence) -> str:
-    unended = _count(len(evidence.open), "span")
+    unended = number_of(len(evidence.open), "span")
     if not evidence.spans and not evidence.logs:
         if not evidence.open:
             return ""
@@ -126,9 +127,9 @@ def _no_agent(evidence: Evidence) -> str:
     names = list(dict.fromkeys(span.name for span in evidence.spans))
     shown = ", ".join(names[:5]) + (", …" if len(names) > 5 else "")
     spans = (
-        f"{_count(len(evidence.spans), 'span')} came ({shown})"
+        f"{number_of(len(evidence.spans), 'span')} came ({shown})"
         if names
-        else f"{_count(len(evidence.logs), 'log record')} came, no span"
+        else f"{number_of(len(evidence.logs), 'log record')} came, no span"
     )
     if evidence.open:
         return f"{spans}, but no agent's or model's; {unended} had not ended when the attempt did"
@@ -148,12 +149,8 @@ def _notes(evidence: Evidence) -> tuple[str, ...]:
     if evidence.by_time:
         notes.append(f"{_traces(len(evidence.by_time))} of its own joined because it started during the attempt")
     if evidence.open:
-        notes.append(f"{_count(len(evidence.open), 'span')} had not ended when the attempt did")
+        notes.append(f"{number_of(len(evidence.open), 'span')} had not ended when the attempt did")
     return tuple(notes)
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _traces(count: int) -> str:

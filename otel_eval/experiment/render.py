@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from otel_eval.experiment.results import Attempt, CaseSummary, Result, Status, Tally
 from otel_eval.interaction import Interaction, JsonValue, ToolCall
 from otel_eval.outcome import Passed
+from otel_eval.wording import number_of
 
 if TYPE_CHECKING:
     from otel_eval.experiment.report import Report
@@ -83,7 +84,7 @@ def _tally(tally: Tally, paint: _Paint) -> str:
     else:
         rate = paint(f"{tally.rate:.2f}", "32" if tally.failed == 0 else "31")
         rate += f" ({tally.passed} of {tally.conclusive} passed)"
-    text = f"{rate}, {tally.inconclusive} inconclusive, {tally.errors} error{'' if tally.errors == 1 else 's'}"
+    text = f"{rate}, {tally.inconclusive} inconclusive, {number_of(tally.errors, 'error')}"
     return f"{text}, not run in {tally.not_run}" if tally.not_run else text
 
 

@@ -6,7 +6,6 @@ needs none of it: it keeps what is not yet put together, and closed traces for `
 
 from __future__ import annotations
 
-import datetime
 import logging
 from typing import Protocol
 
@@ -14,6 +13,7 @@ from otel_eval.clock import Clock
 from otel_eval.instruments import Recorder
 from otel_eval.journal import JournalError
 from otel_eval.ledger import AsyncLedger, LedgerError
+from otel_eval.wording import moment
 
 log = logging.getLogger("otel_eval.server")
 
@@ -80,11 +80,10 @@ class Retention:
             if count:
                 self._recorder.record("otel_eval.retention.deleted", count, {"otel_eval.item": item})
         if any(gone.values()):
-            before = datetime.datetime.fromtimestamp(before_ns // 1_000_000_000, tz=datetime.UTC)
             log.info(
                 "older than storage.retention (before %s) and deleted: %d Interactions, %d evaluations, %d quarantined "
                 "requests; %d Interactions stay until they are judged and exported",
-                before.strftime("%Y-%m-%dT%H:%M:%SZ"),
+                moment(before_ns),
                 interactions,
                 evaluations,
                 quarantined,

@@ -9,9 +9,9 @@ import pytest
 from typer.testing import CliRunner
 
 from otel_eval.api.questions import MOST_EVALUATIONS
+from otel_eval.cli.formats import Format
 from otel_eval.cli.main import app
 from otel_eval.cli.rerun import MOST, _print_queued, _status, _where
-from otel_eval.cli.stored import Format
 from otel_eval.config import parse
 from otel_eval.outcome import Errored, Failed, Inconclusive, Outcome, Passed
 from otel_eval.testing.interactions import interaction

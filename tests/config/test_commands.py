@@ -34,7 +34,7 @@ def test_init_then_check(here: Path) -> None:
         "otel-eval.yaml: ok (3 evaluators, 3 bound to agents; verdicts go to the ledger alone)\n",
     )
     again = run("init")
-    assert (again.exit_code, again.stderr) == (2, "otel-eval.yaml is there already: --force overwrites it\n")
+    assert (again.exit_code, again.stderr) == (2, "otel-eval: otel-eval.yaml is there already: --force overwrites it\n")
     (here / "otel-eval.yaml").write_text("changed")
     assert run("init", "--force").exit_code == 0
     assert (here / "otel-eval.yaml").read_text() == run("init", "-").stdout

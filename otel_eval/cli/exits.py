@@ -1,11 +1,15 @@
-"""How every command says that it cannot go on."""
+"""The exit statuses of every command, and how one says that it cannot go on."""
 
 from __future__ import annotations
 
 import typer
 
+FAILED = 1
+"""What was asked for did not pass, or could not be done."""
 MISUSED = 2
-"""The exit status for a wrong option, configuration or ledger."""
+"""A wrong option, file, configuration or ledger."""
+UNDECIDED = 3
+"""Too little evidence to say."""
 
 
 def fail(message: str, status: int = MISUSED) -> typer.Exit:

@@ -103,4 +103,4 @@ async def test_a_server_with_a_retention_lets_go_of_what_is_old(tmp_path: Path) 
 
 
 def _at(moment_ns: int) -> str:
-    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(moment_ns // 1_000_000_000))
+    return time.strftime("%Y-%m-%d %H:%M:%SZ", time.gmtime(moment_ns // 1_000_000_000))

@@ -85,7 +85,7 @@ def _nested(spans: Sequence[Node], tree_of: dict[str, Tree]) -> list[list[Node]]
     outermost: list[Node] = []
     for node in spans:
         above = _model_above(node, tree_of[node.trace_id])
-        if above is None or above.key not in present or _follows(node, above):
+        if above is None or above.key not in present or follows(node, above):
             outermost.append(node)
         else:
             inner.setdefault(above.key, []).append(node)
@@ -104,7 +104,7 @@ def _nested(spans: Sequence[Node], tree_of: dict[str, Tree]) -> list[list[Node]]
     return [group for node in outermost for group in gather(node)]
 
 
-def _follows(node: Node, above: Node) -> bool:
+def follows(node: Node, above: Node) -> bool:
     """Whether the call was given what came of the tools that the one above asked for: a client that calls itself
     (RubyLLM)."""
     if node.facts is None or above.facts is None or not above.facts.output or not node.facts.input:

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from otel_eval.assemble.calls import follows
 from otel_eval.assemble.nodes import Node
 from otel_eval.assemble.tree import Tree
 from otel_eval.conventions.facts import Kind
@@ -181,6 +182,8 @@ class _Finder:
             if node.kind() is Kind.CHECK and not in_tool:
                 in_tool = True
                 checked |= {below.span_id for below in self.tree.below(node)}
+            if in_tool and node.kind() is Kind.MODEL and self._goes_on(node, run):
+                in_tool = foreign = False
             if node.span_id in later and not (node.facts is not None and node.facts.agent in names):
                 inner = self._nested(node, run)
                 run.in_a_row.extend(inner)
@@ -198,6 +201,15 @@ class _Finder:
         speaks = (node.kind() is Kind.MODEL and node.span_id not in run.inside_tool for node in run.members)
         if checked and not run.within and not any(speaks):
             run.inside_tool -= checked  # a guard around the agent's own call
+
+    def _goes_on(self, call: Node, run: Run) -> bool:
+        """Whether a model's call below a tool's span is given what that tool gave: a loop that calls itself."""
+        for above in self.tree.ancestors(call):
+            if above is run.root:
+                return False
+            if above.kind() is Kind.MODEL:
+                return follows(call, above)
+        return False
 
     def _is_anothers(self, tool: Node, own: set[str | None]) -> bool:
         """Whether the model calls below a tool's span, in no agent's own, name their agent: another than these."""

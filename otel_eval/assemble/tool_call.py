@@ -12,14 +12,15 @@ from otel_eval.conventions.facts import MISSING, Facts, Kind, Mark, Missing
 from otel_eval.conventions.reading.cutting import LIMIT_SETTING, MARKER, is_cut
 from otel_eval.conventions.reading.trouble import error_in_result, is_bare
 from otel_eval.conventions.reading.values import is_placeholder
-from otel_eval.interaction import Gap, GapKind, JsonValue, ToolCall
+from otel_eval.interaction import Failure, Gap, GapKind, JsonValue, ToolCall
 from otel_eval.json_text import dumps
 
 _KIND = re.compile(r"(?:\w+\.)*[A-Z]\w*(?:Error|Exception)")
 """An error of which a span says the type alone: what went wrong is what the model was shown for a result."""
 
-_TOOL_ERROR = "tool_error"
-"""All that a span of the Model Context Protocol says of a tool whose result is an error (semantic conventions, ``error.type``)."""
+_WORDLESS = frozenset({"tool_error", str(Failure())})
+"""What there is of a failure without words. The first is the ``error.type`` of a tool of the Model Context Protocol whose
+result is an error (semantic conventions)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +53,7 @@ def tool_call(span: ToolSpan | None, request: Asked | None, missing: Lacking) ->
         if facts.result is MISSING and request.result is not MISSING and (error is None or is_bare(error)):
             error = error_in_result(request.result, loop=not missing.seen) or error
         if error is not None and error == facts.error and (shown := _shown(request.result)):
-            error = shown if error == _TOOL_ERROR else f"{error}: {shown}" if _KIND.fullmatch(error) else error
+            error = shown if error in _WORDLESS else f"{error}: {shown}" if _KIND.fullmatch(error) else error
     absent = GapKind.INCOMPLETE if span is not None and is_open(span.node) else missing.lost or GapKind.NOT_CAPTURED
     gaps = _gaps(facts, arguments, result, error, missing, absent)
     return ToolCall(

@@ -372,3 +372,17 @@ def test_a_remote_agent_is_one_interaction_of_two_services() -> None:
     assert (outer.agent, outer.asked, outer.reply, outer.model_calls) == ("support", "Refund 81.", "Refunded.", ())
     assert (inner.agent, inner.asked, inner.reply, len(inner.model_calls)) == ("refunds", "refund 81", "ok", 1)
     assert (inner.parent_id, inner.span_id) == (outer.id, client.span_id)
+
+
+@pytest.mark.parametrize("told", [{"error.type": "_OTHER"}, {"error.type": "tool_error"}])
+def test_a_failure_without_words_has_those_that_the_model_was_shown(told: dict[str, str]) -> None:
+    """A fallback value, and MCP's, say nothing of what went wrong."""
+    agent = agent_span(asked=None, reply=None)
+    wants = message("assistant", {"type": "tool_call", "id": "c", "name": "getOrder", "arguments": {}})
+    gave = message("tool", {"type": "tool_call_response", "id": "c", "response": "no such order"})
+    tool = tool_span("getOrder", {}, None, call_id="c", parent=agent, attributes=told)
+    said = model_span(
+        parent=agent, messages=[message("user", "hi"), wants, gave], output=[message("assistant", "Sorry.")]
+    )
+    (call,) = only([agent, tool, said]).tool_calls
+    assert (call.result, call.error) == (None, "no such order")

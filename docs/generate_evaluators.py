@@ -38,10 +38,10 @@ REFUND = Interaction(
     ended_ns=2_431_000_000,
 )
 _RULES = {
-    Rule.REQUIRING: "requiring: in part, it may pass but never fail",
-    Rule.FORBIDDING: "forbidding: in part, it may fail but never pass",
-    Rule.LIMIT: "limit: in part, it may fail but never pass",
-    Rule.WHOLE: "whole value: in part, it is inconclusive",
+    Rule.REQUIRING: "it may pass, never fail (requiring)",
+    Rule.FORBIDDING: "it may fail, never pass (forbidding)",
+    Rule.LIMIT: "it may fail, never pass (a limit)",
+    Rule.WHOLE: "it is inconclusive (whole value)",
 }
 
 
@@ -54,11 +54,8 @@ def page(current: str) -> str:
 
 
 def _overview() -> str:
-    rows = [
-        f"| [`{signature(check)}`](#{check.name}) | `{check.kind}` | {check.passes} | {check.inconclusive} |"
-        for check in CHECKS
-    ]
-    return "\n".join(["| factory | check | passes when | else inconclusive when |", "|---|---|---|---|", *rows])
+    rows = [f"| [`{signature(check)}`](#{check.name}) | `{check.kind}` | {check.passes} |" for check in CHECKS]
+    return "\n".join(["| factory | check | passes when |", "|---|---|---|", *rows])
 
 
 def _section(check: Check) -> str:
@@ -72,7 +69,9 @@ def _section(check: Check) -> str:
             "",
             f"Passes when {check.passes}. Inconclusive when {check.inconclusive}.",
             "",
-            f"- check `{check.kind}`; {_RULES[check.rule]}; runs on failed Interactions unless told otherwise: {failed}",
+            f"- check: `{check.kind}`",
+            f"- partial evidence: {_RULES[check.rule]}",
+            f"- judges failed Interactions by default: {failed}",
             f"- Python: `{check.name}({arguments})`",
             f"- configuration: `check: {_yaml(check)}`",
             f"- default id: `{made.id}`",

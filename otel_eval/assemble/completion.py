@@ -32,7 +32,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 
 from otel_eval.assemble.assembler import assemble_nodes
-from otel_eval.assemble.digest import evidence_digest
+from otel_eval.assemble.digest import revision_digest
 from otel_eval.assemble.group import Group, Key, Standing
 from otel_eval.assemble.nodes import Node
 from otel_eval.conventions.facts import Note
@@ -272,7 +272,7 @@ class Completion:
     def _tell(self, group: Group, interaction: Interaction, standing: Standing, found: _Found) -> None:
         if standing.waits_for_outer:
             self._remember_absent(_habit(standing.root))
-        digest = evidence_digest(interaction)
+        digest = revision_digest(interaction)
         if group.told.get(interaction.id) != digest:
             beside = frozenset[str]() if interaction.complete else frozenset(group.told_in(interaction.trace_id))
             group.told[interaction.id] = digest

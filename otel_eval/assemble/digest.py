@@ -11,7 +11,7 @@ from otel_eval.json_text import dumps
 _NOT_EVIDENCE = ("role", "resource")
 
 
-def evidence_digest(interaction: Interaction) -> str:
+def revision_digest(interaction: Interaction) -> str:
     """SHA-256 in hex over everything that the telemetry says about the Interaction.
 
     Equal for the same evidence, in whatever order, batches or copies it came. Ordinary spans (an HTTP call, a query) are

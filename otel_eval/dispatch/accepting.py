@@ -9,7 +9,7 @@ from typing import Protocol
 
 from otel_eval.clock import Clock
 from otel_eval.dispatch.bindings import Bindings, Decision, Reason, disposition
-from otel_eval.dispatch.evidence import evidence_digest, nothing_to_ask
+from otel_eval.dispatch.judge_input import judged_digest, nothing_to_ask
 from otel_eval.dispatch.execution import Execution
 from otel_eval.dispatch.feedback import Feedback
 from otel_eval.dispatch.plan import Planned
@@ -230,7 +230,7 @@ class Accepting:
         if coming.stored.revision == 1 or not judging:
             return frozenset()
         before = await self._ledger.interaction(coming.before)
-        if evidence_digest(before) != evidence_digest(coming.stored.interaction):
+        if judged_digest(before) != judged_digest(coming.stored.interaction):
             return frozenset()
         waiting = {each.evaluator for each in await self._ledger.waiting(interaction_id=before.id)}
         ended = {

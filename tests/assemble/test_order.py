@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from otel_eval.assemble.assembler import assemble, assemble_nodes
-from otel_eval.assemble.digest import evidence_digest
+from otel_eval.assemble.digest import revision_digest
 from otel_eval.assemble.nodes import join, observe
 from otel_eval.assemble.ties import ties
 from otel_eval.interaction import Interaction
@@ -89,7 +89,7 @@ def test_an_ordinary_span_is_no_evidence(name: str) -> None:
         links=(),
     )
     after = assemble([*recording.spans, late], recording.logs)
-    assert [evidence_digest(each) for each in after] == [evidence_digest(each) for each in before]
+    assert [revision_digest(each) for each in after] == [revision_digest(each) for each in before]
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from otel_eval.assemble.assembler import assemble
-from otel_eval.assemble.digest import evidence_digest
+from otel_eval.assemble.digest import revision_digest
 from otel_eval.conventions.reading.values import decode, decode_leniently
 from otel_eval.conventions.registry import facts_of, note_of
 from otel_eval.interaction_json import from_json, to_json
@@ -109,7 +109,7 @@ spans = st.builds(
 def test_no_attributes_break_the_assembler(some: list[Span]) -> None:
     """Any values under any known keys give Interactions that can be told apart, stored and read again."""
     for interaction in assemble(some):
-        assert evidence_digest(interaction)
+        assert revision_digest(interaction)
         written: Any = json.loads(json.dumps(to_json(interaction)))
         assert from_json(written).id == interaction.id
 

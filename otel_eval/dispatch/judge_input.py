@@ -17,7 +17,7 @@ _SHOWN = ("agent", "asked", "reply", "failure", "tool_calls", "system", "history
 _SHOWN_OF_CALLS = ("name", "arguments", "result", "error", "gaps")
 
 
-def evidence_digest(interaction: Interaction) -> str:
+def judged_digest(interaction: Interaction) -> str:
     """The same for Interactions that differ only in what no judge sees: times, usage, ids of spans, links."""
     whole = to_json(interaction)
     shown = {key: whole[key] for key in _SHOWN}

@@ -9,9 +9,9 @@ from typing import Protocol
 
 from otel_eval.clock import Clock
 from otel_eval.dispatch.bindings import Bindings, Decision, Reason, disposition
-from otel_eval.dispatch.judge_input import judged_digest, nothing_to_ask
 from otel_eval.dispatch.execution import Execution
 from otel_eval.dispatch.feedback import Feedback
+from otel_eval.dispatch.judge_input import judged_digest, nothing_to_ask
 from otel_eval.dispatch.plan import Planned
 from otel_eval.identity import evaluation_id
 from otel_eval.interaction import Interaction

@@ -15,8 +15,8 @@ from typing import Any, TypeAlias
 
 from otel_eval.clock import Clock, sleep_until_set
 from otel_eval.dispatch.counting import show_backlog, show_pause
-from otel_eval.dispatch.judge_input import nothing_to_ask
 from otel_eval.dispatch.execution import Execution
+from otel_eval.dispatch.judge_input import nothing_to_ask
 from otel_eval.dispatch.lanes import WINDOW, Lane
 from otel_eval.dispatch.patient_ledger import PatientLedger
 from otel_eval.dispatch.plan import LanePlan, Planned

@@ -62,7 +62,12 @@ def gaps_of(interaction: Interaction, evidence: Evidence, tails: frozenset[str])
         for f in conversation
         for mark in f.marks
     ):
-        yield Gap(field="tool_calls", kind=GapKind.DROPPED if _dropped(conversation) else GapKind.TRUNCATED)
+        dropped = _dropped(conversation)
+        yield Gap(
+            field="tool_calls",
+            kind=GapKind.DROPPED if dropped else GapKind.TRUNCATED,
+            setting=None if dropped else _limit_on(conversation, ("output",)),
+        )
     elif _may_be_its_own(interaction, evidence):
         yield _gap("tool_calls", conversation, absent, None)
     elif _lost_a_call(evidence):
@@ -161,20 +166,23 @@ def _may_be_its_own(interaction: Interaction, evidence: Evidence) -> bool:
 
 
 def _gap(field: str, conversation: list[Facts], absent: GapKind, setting: str | None) -> Gap:
-    kinds = {
-        mark.kind
-        for facts in conversation
-        for mark in facts.marks
-        if mark.field in _MARKED.get(field, ("input", "output"))
-    }
+    carriers = _MARKED.get(field, ("input", "output"))
+    kinds = {mark.kind for facts in conversation for mark in facts.marks if mark.field in carriers}
     if any(map(is_hidden, _parts(conversation, field))):
         kinds.add(GapKind.REDACTED)
-    for kind in (GapKind.REDACTED, GapKind.TRUNCATED):
-        if kind in kinds:
-            return Gap(field=field, kind=kind, setting=setting if kind is GapKind.REDACTED else None)
+    if GapKind.REDACTED in kinds:
+        return Gap(field=field, kind=GapKind.REDACTED, setting=setting)
+    if GapKind.TRUNCATED in kinds:
+        return Gap(field=field, kind=GapKind.TRUNCATED, setting=_limit_on(conversation, carriers))
     if _dropped(conversation):
         return Gap(field=field, kind=GapKind.DROPPED, setting=COUNT_SETTING)
     return Gap(field=field, kind=absent, setting=setting if absent is GapKind.NOT_CAPTURED else None)
+
+
+def _limit_on(conversation: list[Facts], carriers: tuple[str, ...]) -> str | None:
+    """The SDK's limit, where it cut on a span on which one of these was cut; others cut by limits of their own."""
+    cut = {Mark(field=field, kind=GapKind.TRUNCATED) for field in carriers}
+    return LIMIT_SETTING if any(facts.cut and not cut.isdisjoint(facts.marks) for facts in conversation) else None
 
 
 def _goes_on(evidence: Evidence) -> bool:

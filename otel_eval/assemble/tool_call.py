@@ -109,8 +109,9 @@ def _gaps(
             dropped = any(mark.field == "*" for mark in facts.marks)
             kind = GapKind.DROPPED if dropped else absent
         if kind is not None and (value is MISSING or kind is not GapKind.NOT_CAPTURED):
+            limit = LIMIT_SETTING if kind is GapKind.TRUNCATED and facts.cut else None
             helps = kind in (GapKind.NOT_CAPTURED, GapKind.REDACTED)
-            gaps.append(Gap(field=field, kind=kind, setting=setting if helps else None))
+            gaps.append(Gap(field=field, kind=kind, setting=setting if helps else limit))
     return tuple(gaps)
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from otel_eval.assemble.assembler import assemble
 from otel_eval.interaction import GapKind, Interaction
 from otel_eval.signals import Scope, Span, SpanEvent
-from otel_eval.testing.spans import agent_span, message, model_span, span, tool_span
+from otel_eval.testing.spans import Tool, agent_span, conversation, message, model_span, span, tool_span
 
 ASKED = "My order o_9 arrived broken and I would like to have my money back on the card that I paid with, please"
 RESULT = "The order was delivered on Monday at nine in the morning and left with the neighbour, who signed for it"
@@ -186,6 +186,23 @@ def test_the_beginning_stays_and_the_setting_is_named(shape: Shape, field: str, 
     gap = found.gap(field)
     assert gap is not None
     assert (gap.kind, gap.setting, len(getattr(found, field))) == (GapKind.TRUNCATED, setting, 64)
+
+
+def test_messages_that_the_sdk_cut_name_its_setting() -> None:
+    """JSON without its end is not read, and what was not read is explained by the limit that all values of a span stop at."""
+    spans = conversation(reply=REPLY * 4, tools=[Tool(name="getOrder", arguments={"why": ASKED}, result=RESULT)])
+    found = only(limited(list(spans), 100))
+    gaps = {gap.field: (gap.kind, gap.setting) for gap in found.all_gaps()}
+    told = (GapKind.TRUNCATED, "OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT")
+    assert [gaps[f] for f in ("reply", "tool_calls", "tool_calls[0].arguments", "tool_calls[0].result")] == [told] * 4
+
+
+def test_messages_that_somebody_else_cut_name_no_setting() -> None:
+    """A span with longer values was not cut by a limit of the SDK's."""
+    cut = {"gen_ai.output.messages": '[{"role": "assistant", "parts": [{"type": "te', "pad": "p " * 200 + "."}
+    gap = only([agent_span(attributes=cut)]).gap("reply")
+    assert gap is not None
+    assert (gap.kind, gap.setting) == (GapKind.TRUNCATED, None)
 
 
 def test_a_marked_cut_is_the_instrumentations() -> None:

@@ -71,7 +71,7 @@ def _shaped(item: dict[str, Any], quoted: bool) -> dict[str, Any]:
         is_json = said.startswith('[{"') or (quoted and said[:1] == '"')
         shaped["content"] = decode_leniently(said) if is_json else said
     tools = item.get("tool")
-    calls = [tool for tool in (tools if isinstance(tools, list) else [tools]) if _has(tool, "name")]
+    calls = [tool for tool in (tools if isinstance(tools, list) else [tools]) if is_object(tool) and _has(tool, "name")]
     if calls:
         shaped["tool_calls"] = [_call(tool) for tool in calls]
     return shaped

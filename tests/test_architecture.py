@@ -13,6 +13,8 @@ import pytest
 PACKAGE = Path(__file__).parent.parent / "otel_eval"
 PIPELINE = ("receive", "journal", "assemble", "conventions", "ledger", "dispatch", "evaluators", "judges", "emit")
 STORE = "ledger"
+UPWARDS = {("judges/judge.py", "otel_eval.evaluators.criterion")}
+"""Who may import what is above it all the same, within a function: ``judge.should_satisfy(…)`` makes an evaluator."""
 DOMAIN = ("interaction", "outcome")
 
 
@@ -63,8 +65,20 @@ def test_dependencies_point_down_the_pipeline(name: str, path: Path) -> None:
         if parts[0] != "otel_eval" or len(parts) < 2 or typing_only:
             continue
         assert parts[1] not in beside, f"{name} imports {module}"
-        if parts[1] in PIPELINE:
+        if parts[1] in PIPELINE and not any(name == at and module.startswith(what) for at, what in UPWARDS):
             assert parts[1] in allowed, f"{name} imports {module}, which is above it"
+
+
+def test_what_reads_the_journal_knows_nothing_of_judging() -> None:
+    """``pipeline/`` hands what is complete to a function that it is given."""
+    found = {
+        module.split(".")[1]
+        for name, path in modules()
+        if name.startswith("pipeline/")
+        for module, _ in imports(path)
+        if module.startswith("otel_eval.")
+    }
+    assert found.isdisjoint({"dispatch", "evaluators", "judges", "emit", "experiment", "server", "cli", "api"})
 
 
 def test_the_api_knows_the_ledger_and_no_server() -> None:

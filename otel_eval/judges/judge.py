@@ -6,10 +6,9 @@ A judge holds no criterion, so one serves any number; :meth:`Judge.should_satisf
 from __future__ import annotations
 
 import abc
-import importlib
 import inspect
 from collections.abc import Awaitable, Callable, Iterable
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from otel_eval.aside import MAX_HUNG, aside_of
 from otel_eval.interaction import Interaction
@@ -61,11 +60,12 @@ class Judge(abc.ABC):
         self, criterion: str, threshold: float, *, votes: int = 1, requires: Iterable[str] = ()
     ) -> JudgeEvaluator:
         """An evaluator that passes at a score of at least ``threshold`` (0..1); see :meth:`should_satisfy`."""
-        # By name: evaluators stand on judges, and this sentence of the API is the one step the other way.
-        made = importlib.import_module("otel_eval.evaluators.criterion").JudgeEvaluator(
+        # Evaluators stand on judges: this sentence of the API is the one step the other way.
+        from otel_eval.evaluators.criterion import JudgeEvaluator
+
+        return JudgeEvaluator(
             criterion=criterion, judge=self, threshold=threshold, votes=votes, requires=tuple(requires)
         )
-        return cast("JudgeEvaluator", made)
 
     def definition(self) -> Any:
         """What the verdicts depend on, for the version of evaluators: data, functions and types; no secrets."""

@@ -28,7 +28,7 @@ def lost_in(evidence: Evidence) -> GapKind | None:
 def setting_of(evidence: Evidence) -> str | None:
     """What turns content on: as the calls' instrumentation says, else the frame's."""
     settings = [call.facts.setting for call in evidence.calls] + [facts.setting for facts in evidence.frame_facts()]
-    return next((setting for setting in settings if setting is not None), None)
+    return next((setting for setting in settings if setting is not None), None) or None  # empty: nothing would
 
 
 def gaps_of(interaction: Interaction, evidence: Evidence, tails: frozenset[str]) -> Iterator[Gap]:

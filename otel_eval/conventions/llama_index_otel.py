@@ -2,12 +2,13 @@
 
 Source: llama-index-observability-otel 0.7 with llama-index-core 0.14. An event's name is its class, its attributes are the
 model's fields, nested ones with dots, lists as JSON. The steps of a workflow say which event they took, as Python writes it,
-cut after 200 characters. The result of a tool has no event: it is in the next model call's messages. Nothing turns the
+cut after 200 characters; so does the run, of the event that it ended with. The result of a tool has no event: it is in the next model call's messages. Nothing turns the
 content off.
 """
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -19,7 +20,7 @@ from otel_eval.conventions.reading.llama_messages import read_llama_messages
 from otel_eval.conventions.reading.messages import read_messages
 from otel_eval.conventions.reading.trouble import failure_of, is_control_flow, tool_error_of
 from otel_eval.conventions.reading.values import decode_leniently, first_text, is_object, plain, text, unflatten_object
-from otel_eval.interaction import JsonValue, Message
+from otel_eval.interaction import GapKind, JsonValue, Message
 from otel_eval.signals import Span
 
 _SCOPE = "llamaindex.opentelemetry.tracer"
@@ -29,6 +30,13 @@ _AGENT = re.compile(r"\bcurrent_agent_name='([^']+)'")
 _CALL = re.compile(
     r"ToolCall\(tool_name='([^']+)', tool_kwargs=(?:(\{.*\}), tool_id='([^']*)'\)$)?", re.S
 )  # the rest may be cut
+_ENDED = "StopEvent(result=AgentOutput("
+_ANSWER = re.compile(
+    r"StopEvent\(result=AgentOutput\(response=ChatMessage\(role=<MessageRole\.ASSISTANT: 'assistant'>, "
+    r"additional_kwargs=\{.*?\}, "
+    r"blocks=\[TextBlock\(block_type='text', text=('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")\)\]",
+    re.S,
+)
 _CALLS = (".call_tool", "Tool.acall", "Tool.call")
 _MODEL = ("model_dict.model", "model_dict.model_name", "response.raw.model")
 
@@ -55,15 +63,28 @@ def read(span: Span) -> Facts | None:
 
 def _agent(span: Span, told: Mapping[str, Mapping[str, Any]]) -> Facts:
     start, end = told.get("AgentChatWithStepStartEvent", {}), told.get("AgentChatWithStepEndEvent", {})
+    content = Content.of(span)
     return Facts(
         kind=Kind.AGENT,
         weak_agent=span.name.rpartition(".")[0] or None,
         asked=text(start.get("user_msg")),
-        reply=text(end.get("response.response")),
+        reply=text(end.get("response.response")) or _ended_with(content, told.get("workflow.output", {}).get("output")),
         failure=failure_of(span),
         control_flow=is_control_flow(span),
-        marks=Content.of(span).marks,
+        marks=content.marks,
     )
+
+
+def _ended_with(content: Content, given: object) -> str | None:
+    """The answer in the event that ended the run. An agent that streams has it nowhere else: its model's span ends before."""
+    if not isinstance(given, str) or not given.startswith(_ENDED):
+        return None
+    found = _ANSWER.match(given)
+    if found is None:
+        content.mark("output", GapKind.TRUNCATED)
+        return None
+    said = ast.literal_eval(found[1])
+    return said if isinstance(said, str) else None
 
 
 def _model(span: Span, told: Mapping[str, Mapping[str, Any]]) -> Facts:

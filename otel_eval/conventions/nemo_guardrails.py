@@ -58,7 +58,7 @@ def _request(span: Span) -> Facts:
         reply=reply,
         failure=failure_of(span),
         marks=content.marks,
-        setting=SETTING,
+        setting="" if taken or said or asked else SETTING,
     )
 
 
@@ -76,7 +76,7 @@ def _call(span: Span) -> Facts:
         input=taken,
         new_from=len(taken) if taken else None,  # a check's prompt is no question: the request tells what was asked
         failure=failure_of(span),
-        setting=SETTING,
+        setting="" if taken else SETTING,
     )
 
 

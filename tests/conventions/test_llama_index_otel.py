@@ -10,6 +10,7 @@ import pytest
 
 from otel_eval.assemble.assembler import assemble
 from otel_eval.conventions.registry import facts_of
+from otel_eval.interaction import GapKind
 from otel_eval.signals import Scope, Span, SpanEvent
 from otel_eval.testing.spans import SECOND_NS, START_NS, span
 
@@ -67,6 +68,33 @@ def test_a_run_is_told_by_events() -> None:
     assert [(call.name, call.arguments, call.result) for call in found.tool_calls] == [
         ("refund", {"order": "o_9"}, "done")
     ]
+
+
+ENDED = (
+    "StopEvent(result=AgentOutput(response=ChatMessage(role=<MessageRole.ASSISTANT: 'assistant'>, additional_kwargs={}, "
+    "blocks=[TextBlock(block_type='text', text="
+)
+
+
+@pytest.mark.parametrize(
+    ("ended", "reply", "kinds"),
+    [
+        (ENDED + "'It\\'s done.')]), structured_resp...", "It's done.", []),
+        (ENDED + '"It\'s done.")]), structured_resp...', "It's done.", []),
+        (ENDED + "'It is do...", None, [GapKind.TRUNCATED]),
+        (ENDED + "'It is'), TextBlock(block_type='text', text='do...", None, [GapKind.TRUNCATED]),
+        ("StopEvent(result='x')", None, [GapKind.NOT_CAPTURED]),
+    ],
+    ids=["whole", "other-quotes", "cut", "several", "no-agents"],
+)
+def test_the_answer_of_an_agent_that_streams(ended: str, reply: str | None, kinds: list[GapKind]) -> None:
+    """Its model's span ends before the stream does; the event that ends the run is cut after 200 characters."""
+    asked = json.dumps([said("user", text("Refund o_9"))])
+    root = llama("FunctionAgent.run", seconds=9, **{"workflow.output": {"output": ended}})
+    model = llama("OpenAI.astream_chat", root, 1, LLMChatStartEvent={"messages": asked})
+    (found,) = assemble([root, model])
+    assert (found.asked, found.reply) == ("Refund o_9", reply)
+    assert [gap.kind for gap in found.gaps if gap.field == "reply"] == kinds
 
 
 def test_a_completion() -> None:

@@ -63,6 +63,7 @@ def test_a_stopped_request_does_not_tell_what_was_asked() -> None:
     root = request(event("guardrails.utterance.bot.started", "I may not say."))
     (found,) = assemble([root, *call(root, "self_check_input", CHECK, "Yes")])
     assert (found.asked, found.reply) == (None, "I may not say.")
+    assert {gap.setting for gap in found.gaps} == {None}  # content is on
 
 
 def test_a_request_of_the_other_engine() -> None:

@@ -22,6 +22,7 @@ from otel_eval.dispatch.resuming import rerun_of, resume
 from otel_eval.dispatch.workers import Workers
 from otel_eval.evaluators.contract import Evaluator
 from otel_eval.instruments import Recorder
+from otel_eval.judges import Judges
 from otel_eval.ledger import AsyncLedger, Batch, LedgerError, WaitingEvaluation
 from otel_eval.loop_guard import LoopGuard
 
@@ -47,7 +48,7 @@ class Dispatcher:
         guard: LoopGuard,
         clock: Clock,
         recorder: Recorder,
-        judges: Any = None,
+        judges: Judges | None = None,
         listener: Callable[[Sequence[Accepted]], None] | None = None,
         caution: Caution | None = None,
     ) -> None:

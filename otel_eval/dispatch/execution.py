@@ -5,14 +5,15 @@ from __future__ import annotations
 import inspect
 import logging
 from enum import Enum
-from typing import Any
 
 from otel_eval.clock import Clock
 from otel_eval.crashes import Caution, DiedBefore, Kind, owner_of
 from otel_eval.dispatch.bindings import Bindings
 from otel_eval.dispatch.isolation import Isolated
+from otel_eval.evaluators.at_hand import AtHand, ReadableLedger
 from otel_eval.evaluators.contract import EvaluationContext, Evaluator, run
 from otel_eval.interaction import Interaction
+from otel_eval.judges import Judges
 from otel_eval.judges.errors import JudgeUnavailable
 from otel_eval.ledger import WaitingEvaluation
 from otel_eval.outcome import Errored, Outcome
@@ -51,14 +52,14 @@ class Execution:
         self,
         *,
         clock: Clock,
-        judges: Any = None,
-        ledger: Any = None,
+        judges: Judges | None = None,
+        ledger: ReadableLedger | None = None,
         bindings: Bindings | None = None,
         caution: Caution | None = None,
     ) -> None:
         self._clock = clock
         self._judges = judges
-        self._ledger = ledger
+        self._ledger = AtHand() if ledger is None else ledger
         self._bindings = bindings
         self._caution = caution or Caution()
 

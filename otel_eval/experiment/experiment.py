@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from otel_eval.evaluators.contract import Evaluator
 from otel_eval.experiment.cases import EvalCase, checked_cases, checked_evaluators, shown
@@ -14,6 +15,9 @@ from otel_eval.experiment.gates import Gate, all_cases_should_pass, decided
 from otel_eval.experiment.progress import Progress
 from otel_eval.experiment.report import Report
 from otel_eval.experiment.telemetry import InProcess, Telemetry
+
+if TYPE_CHECKING:
+    from otel_eval.config import Config
 
 Agent: TypeAlias = Callable[[str], Any]
 """The agent under test: given the command it returns its reply, or an awaitable of it."""
@@ -46,7 +50,7 @@ class Experiment:
     timeout: float | None = None
     evaluator_timeout: float = 60.0
     telemetry: Telemetry = field(default_factory=InProcess)
-    config: Any = None
+    config: Config | str | os.PathLike[str] | None = None
     name: str = "experiment"
     progress: Progress | None = None
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from otel_eval.evaluators.contract import Evaluator
 from otel_eval.interaction import Interaction
 
 if TYPE_CHECKING:
+    from otel_eval.config import Config
     from otel_eval.dispatch.bindings import Bindings, Decision
     from otel_eval.judges import Judges
 
@@ -26,7 +28,7 @@ class Configured:
     """The attributes of agents' spans that roles are matched by: what Interactions must be put together with."""
 
     @classmethod
-    def of(cls, config: Any, *, only: frozenset[str] | None = None) -> Configured:
+    def of(cls, config: Config | str | os.PathLike[str] | None, *, only: frozenset[str] | None = None) -> Configured:
         """Of a path, of a configuration that was read, or of None. Raises ConfigError for one with mistakes."""
         if config is None:
             return cls()

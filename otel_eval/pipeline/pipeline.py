@@ -11,7 +11,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any, Protocol
+from typing import Protocol
 
 from otel_eval.assemble.completion import Closed, Completion, CompletionSettings, Due, Ready
 from otel_eval.assemble.keeping import UnreadableTrace, dump, load
@@ -37,7 +37,9 @@ UNACCEPTABLE = (ArithmeticError, AttributeError, LookupError, RecursionError, Ty
 class Accept(Protocol):
     """Stores complete Interactions with all that is known of them at once; returns when they are durable."""
 
-    def __call__(self, completed: Iterable[Ready], aliases: Any = None) -> Awaitable[Any]: ...
+    def __call__(
+        self, completed: Iterable[Ready], aliases: Mapping[str, str] | None = None, /
+    ) -> Awaitable[object]: ...
 
 
 class Pipeline:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable
-from typing import Any, Protocol
+from typing import Protocol
 
 from otel_eval.clock import Clock
 from otel_eval.journal import Consumer, Encoding, Entry, Signal
@@ -22,7 +22,7 @@ POSITION = "forwarded"
 class Deliver(Protocol):
     """Sends a request on; returns when the next endpoint has taken it or has refused it for good."""
 
-    def __call__(self, signal: Signal, encoding: Encoding, body: bytes) -> Awaitable[Any]: ...
+    def __call__(self, signal: Signal, encoding: Encoding, body: bytes) -> Awaitable[object]: ...
 
 
 class Relay:

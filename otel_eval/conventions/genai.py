@@ -19,7 +19,7 @@ from otel_eval.conventions.genai_operations import AGENT_SPAN, kind_of
 from otel_eval.conventions.reading.content import Content, usage_of
 from otel_eval.conventions.reading.languages import lost_its_end
 from otel_eval.conventions.reading.messages import calls_in, read_messages, results_in
-from otel_eval.conventions.reading.payloads import is_command, tool_outcome
+from otel_eval.conventions.reading.payloads import is_command, is_tool_message, tool_outcome
 from otel_eval.conventions.reading.reasons import asks_for_tools, reasons_in
 from otel_eval.conventions.reading.trouble import error_in_result, failure_of, is_bare, is_control_flow, tool_error_of
 from otel_eval.conventions.reading.values import decode_leniently, first_text, is_object, text
@@ -238,7 +238,7 @@ def _tool(span: Span, content: Content) -> dict[str, Any]:
     call_id = first_text(attributes, ("gen_ai.tool.call.id", "gen_ai.tool.call_id"))
     result = content.result("result", *_RESULTS)
     error = tool_error_of(span)
-    if is_command(result):
+    if is_command(result) or is_tool_message(result):
         outcome = tool_outcome(result)
         result, error = outcome.result, error or outcome.error
     if result is not MISSING and (error is None or is_bare(error)):

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
+
 from otel_eval.assemble.assembler import assemble
 from otel_eval.conventions.registry import note_of
 from otel_eval.signals import LogRecord, Scope, Span
-from otel_eval.testing.spans import span
+from otel_eval.testing.spans import agent_span, span, tool_span
 
 STRANDS = Scope("strands.telemetry.tracer")
 
@@ -123,3 +125,38 @@ def _fields(record: LogRecord) -> dict[str, Any]:
         name: getattr(record, name)
         for name in ("time_ns", "body", "event_name", "attributes", "trace_id", "span_id", "resource", "scope")
     }
+
+
+@pytest.mark.parametrize("failed", [False, True])
+def test_the_first_error_of_a_trace_is_that_of_the_span_below(*, failed: bool) -> None:
+    """The instrumentation of the OpenAI Agents SDK writes it over the workflow's span, whoever got over it."""
+    scope = Scope("amazon.opentelemetry.distro.instrumentation.openai_agents")
+    error = {"status": "error", "status_message": "Error running tool: no such order"}
+    told = {"gen_ai.operation.name": "invoke_workflow", "gen_ai.workflow.name": "shop", "error.type": "_OTHER"}
+    flow = span("invoke_workflow shop", attributes=told, scope=scope, **error)
+    agent = agent_span(
+        asked="Refund 81", reply=None if failed else "No such order.", parent=flow, **error if failed else {}
+    )
+    tool = tool_span("get_order", {"order": 81}, parent=agent, **error)
+
+    (turn,) = assemble([flow, agent, tool])
+
+    assert turn.failed is failed
+    assert [call.error for call in turn.tool_calls or ()] == ["Error running tool: no such order"]
+
+
+@pytest.mark.parametrize(
+    ("said", "result", "error"),
+    [
+        ("content='paid' name='get_order' tool_call_id='c1'", "paid", None),
+        ("content='{\"state\": \"paid\"}' name='get_order' tool_call_id='c1'", {"state": "paid"}, None),
+        ("content='no such order' name='get_order' tool_call_id='c1' status='error'", None, "no such order"),
+    ],
+)
+def test_a_result_in_the_words_of_langchains_message(said: str, result: Any, error: str | None) -> None:
+    """The instrumentation of LangChain writes ``str()`` of what a tool's result became."""
+    agent = agent_span(asked="Refund 81", reply="Done.")
+    tool = tool_span("get_order", {"order": 81}, said, parent=agent)
+    (turn,) = assemble([agent, tool])
+    (call,) = turn.tool_calls or ()
+    assert (call.result, call.error) == (result, error)

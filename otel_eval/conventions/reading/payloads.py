@@ -343,6 +343,11 @@ def tool_outcome(raw: Any) -> ToolOutcome:
     return ToolOutcome(result=result, error=error_in_result(result))
 
 
+def is_tool_message(value: Any) -> bool:
+    """Whether it is the message that a tool's result became, in the words of LangChain's ``str()``."""
+    return isinstance(value, str) and value.startswith("content=") and " tool_call_id=" in value
+
+
 def is_command(value: Any) -> bool:
     """Whether it is LangGraph's ``Command``, by which a tool changes the graph's state beside giving a result."""
     return is_object(value) and "update" in value and set(value) <= {"lg_name", "graph", "update", "resume", "goto"}

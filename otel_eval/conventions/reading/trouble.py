@@ -117,7 +117,12 @@ def failure_of(span: Span, *, exceptions_count: bool = False) -> Failure | None:
     if not told and not (exceptions_count and exception is not None):
         return None
     bare = exception is None and error_type is None
-    if is_control_flow(span) or _is_openlits(span) or (bare and (_is_of_the_trace(span) or _went_on(span))):
+    if (
+        is_control_flow(span)
+        or _is_openlits(span)
+        or _is_below(span)
+        or (bare and (_is_of_the_trace(span) or _went_on(span)))
+    ):
         return None
     message = text(span.attributes.get("error.message")) or (exception.message if exception else None)
     message = message or _first_paragraph(text(span.status_message)) or (_logged(span) if bare else None)
@@ -146,6 +151,18 @@ def _is_of_the_trace(span: Span) -> bool:
     Source: @arizeai/openinference-vercel 2 (TraceAggregateManager).
     """
     return is_vercels(span)
+
+
+def _is_below(span: Span) -> bool:
+    """Whether the status is that of a span below, which says so itself.
+
+    AWS's instrumentation of the OpenAI Agents SDK writes the first error of a trace over its workflow's span, also that of a
+    tool that the agent got over. Source: aws-opentelemetry-distro 0.21 (``openai_agents/_processor.py``).
+    """
+    return span.scope.name == _AWS_OPENAI_AGENTS and span.attributes.get("gen_ai.operation.name") == "invoke_workflow"
+
+
+_AWS_OPENAI_AGENTS = "amazon.opentelemetry.distro.instrumentation.openai_agents"
 
 
 def is_vercels(span: Span) -> bool:

@@ -197,6 +197,16 @@ def test_messages_that_the_sdk_cut_name_its_setting() -> None:
     assert [gaps[f] for f in ("reply", "tool_calls", "tool_calls[0].arguments", "tool_calls[0].result")] == [told] * 4
 
 
+@pytest.mark.parametrize("limit", [67, 73])
+def test_a_result_that_is_a_json_string_is_not_whole_without_its_end(limit: int) -> None:
+    """However odd the limit, and though nothing else was cut by it: what is there is read, and is not all."""
+    root = agent_span(asked="why", reply="so")
+    tool = tool_span("getOrder", {"a": 1}, RESULT, parent=root)
+    (call,) = only(limited([root, tool], limit)).tool_calls
+    assert call.result == RESULT[: limit - 1]
+    assert [(gap.field, gap.kind) for gap in call.gaps] == [("result", GapKind.TRUNCATED)]
+
+
 def test_messages_that_somebody_else_cut_name_no_setting() -> None:
     """A span with longer values was not cut by a limit of the SDK's."""
     cut = {"gen_ai.output.messages": '[{"role": "assistant", "parts": [{"type": "te', "pad": "p " * 200 + "."}

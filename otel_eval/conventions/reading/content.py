@@ -15,6 +15,7 @@ from otel_eval.conventions.reading.parts import result_value
 from otel_eval.conventions.reading.payloads import input_payload, output_payload
 from otel_eval.conventions.reading.values import (
     Undecodable,
+    beginning_of_string,
     decode,
     decode_leniently,
     first_number,
@@ -83,6 +84,8 @@ class Content:
         raw = self._first(field, keys)
         if raw is MISSING:
             return MISSING
+        if (begun := self._begun(field, raw)) is not None:
+            return begun
         try:
             return plain(decode(raw))
         except Undecodable:
@@ -97,6 +100,8 @@ class Content:
         raw = self._first(field, keys)
         if raw is MISSING or (isinstance(raw, str) and _GENERATOR.fullmatch(raw) is not None):
             return MISSING
+        if (begun := self._begun(field, raw)) is not None:
+            return begun
         if isinstance(raw, str) and raw[:1] == '"':
             return result_value(decode_leniently(raw))
         try:
@@ -181,6 +186,13 @@ class Content:
             if raw is not None and not (isinstance(raw, bytes) and decode_leniently(raw) is None):
                 return MISSING if self.hidden(field, raw) else raw
         return MISSING
+
+    def _begun(self, field: str, raw: object) -> str | None:
+        """The text of a JSON string that was cut, which is marked; None for anything else."""
+        begun = beginning_of_string(raw) if isinstance(raw, str) else None
+        if begun is not None:
+            self.mark(field, GapKind.TRUNCATED)
+        return begun
 
     def cut(self, field: str, raw: object) -> bool:
         """Whether the value is an object or array that ends before its brackets do, which is marked.

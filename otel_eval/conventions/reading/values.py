@@ -270,6 +270,21 @@ def _without_surrogates(value: Any) -> Any:
     return value
 
 
+_OPEN_STRING = re.compile(r'"((?:[^"\\\r\n]|\\(?:[^u\r\n]|u[0-9a-fA-F]{4}))++)(?:\\(?:u[0-9a-fA-F]{0,3})?)?')
+
+
+def beginning_of_string(value: str) -> str | None:
+    """What a JSON string says whose end was cut off; None for one that ends, and for text that merely begins with a quote.
+
+    Text closes its quotes, or has more than one line.
+    """
+    found = _OPEN_STRING.fullmatch(value) if value[:1] == '"' else None
+    try:
+        return None if found is None else str(_without_surrogates(json.loads(f'"{found[1]}"', strict=False)))
+    except ValueError:
+        return None
+
+
 def looks_cut(value: str) -> bool:
     """Whether it begins as an object or array, in JSON or as a Python repr, and ends before the brackets do."""
     start = _CONTAINER_START.match(value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import orjson
@@ -10,7 +11,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from otel_eval.conventions.reading.cutting import is_cut, tails_of
-from otel_eval.conventions.reading.values import Undecodable, decode, looks_cut
+from otel_eval.conventions.reading.values import Undecodable, beginning_of_string, decode, looks_cut
 from otel_eval.testing.spans import span
 
 WORDS = "The order was delivered to the neighbour at number nine because nobody opened the door when the courier rang "
@@ -88,3 +89,35 @@ def test_a_container_that_is_cut_never_decodes_to_a_text(value: Any, where: floa
 def test_a_text_with_brackets_stays_one(text: str) -> None:
     """What only begins like a container is a text."""
     assert decode(text) == text
+
+
+@pytest.mark.parametrize(
+    ("cut", "text"),
+    [
+        ('"abc', "abc"),
+        (r'"a\n\"b\u00e4', 'a\n"bä'),
+        ('"a\\', "a"),
+        (r'"a\\', "a\\"),
+        (r'"a\u00', "a"),
+        (r'"a\ud83d', "a\ufffd"),
+        (r'"{\"id\": 1, \"na', '{"id": 1, "na'),
+    ],
+)  # fmt: skip
+def test_a_json_string_is_read_up_to_where_it_was_cut(cut: str, text: str) -> None:
+    """In the middle of an escape, too."""
+    assert beginning_of_string(cut) == text
+
+
+@given(text=st.text(min_size=1), kept=st.integers(2))
+def test_a_json_string_is_read_wherever_it_was_cut(text: str, kept: int) -> None:
+    """Never anything but the beginning of what it says; and none is the beginning of a whole one."""
+    whole = json.dumps(text)
+    assert beginning_of_string(whole) is None
+    begun = beginning_of_string(whole[: min(kept, len(whole) - 1)])
+    assert begun is None or text.startswith(begun.removesuffix("\ufffd"))
+
+
+@pytest.mark.parametrize("text", ["", '"', "abc", '"so" he said', 'he said "so', '"so\nand so', '"so" and "so'])
+def test_text_with_quotes_is_no_beginning_of_a_json_string(text: str) -> None:
+    """What people write has a second quote, or a second line."""
+    assert beginning_of_string(text) is None

@@ -48,7 +48,7 @@ WATCHED = (
         for cause in (
             Cause.NOT_CAPTURED,
             Cause.REDACTED,
-            Cause.JUDGE_ANSWER,
+            Cause.JUDGE_ANSWER_UNUSABLE,
             Cause.JUDGE_ERROR,
             Cause.JUDGE_TIMEOUT,
             Cause.JUDGE_UNAVAILABLE,

@@ -192,7 +192,7 @@ class Workers:
             return None
         evaluator = self._planned[waiting.evaluator].evaluator
         if self._guard.owns(interaction.trace_id, interaction.system):
-            outcome = Inconclusive(reason="this is a call of a judge of ours", cause=Cause.LOOP)
+            outcome = Inconclusive(reason="this is a call of a judge of ours", cause=Cause.LOOP_GUARD)
             record = self._execution.record(evaluator, interaction, waiting, outcome)
         else:
             record = await self._execution.queued(evaluator, interaction, waiting)

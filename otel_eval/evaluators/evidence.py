@@ -80,7 +80,7 @@ def never_called(interaction: Interaction, tool: str) -> Inconclusive:
     """What depends on a tool that no call is known of: reported by ``tools`` where that is sure, else for want of
     evidence."""
     lacking = lacking_of(interaction, "tool_calls")
-    return lacking or Inconclusive(reason=f"{tool} was never called", cause=Cause.DEPENDS)
+    return lacking or Inconclusive(reason=f"{tool} was never called", cause=Cause.DEPENDS_ON_OTHER_CHECK)
 
 
 def from_gap(gap: Gap, name: str) -> Inconclusive:

@@ -136,7 +136,7 @@ def inconclusive_for(trouble: tuple[Exception, ...], votes: int) -> Inconclusive
         reason, cause = f"the judge raised {told(error)}", Cause.JUDGE_ERROR
     if votes == 1:
         return Inconclusive(reason, cause)
-    return Inconclusive(f"{votes - len(trouble)} of {votes} votes usable: {reason}", Cause.JUDGE_DISAGREES)
+    return Inconclusive(f"{votes - len(trouble)} of {votes} votes usable: {reason}", Cause.JUDGE_VOTES_UNUSABLE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -130,7 +130,7 @@ class LabelJudge(Evaluator):
         label, count = counts.most_common(1)[0]
         if count * 2 <= len(result.usable):
             said = ", ".join(f"{name} {number}" for name, number in sorted(counts.items()))
-            return Inconclusive(f"no label has a majority: {said}", Cause.JUDGE_DISAGREES)
+            return Inconclusive(f"no label has a majority: {said}", Cause.JUDGE_VOTES_UNUSABLE)
         attributes = result.attributes()
         if self.votes > 1:
             attributes[VOTES_ATTRIBUTE] = ",".join(name for name, _ in result.usable)

@@ -120,7 +120,7 @@ class ToolResultContains(ExactEvaluator):
         errors = [call.error for _, call in calls_of(interaction, self.tool) if call.error is not None]
         if errors:
             return Inconclusive(
-                reason=f"{self.tool} gave no result: it failed: {clip(errors[-1])}", cause=Cause.DEPENDS
+                reason=f"{self.tool} gave no result: it failed: {clip(errors[-1])}", cause=Cause.DEPENDS_ON_OTHER_CHECK
             )
         return Inconclusive(reason=f"{self.tool} gave no result", cause=Cause.NOTHING_TO_JUDGE)
 

@@ -203,7 +203,7 @@ def _stopped(answered: Answered, judged: Interaction | None, no_telemetry: Calla
     if answered.unreadable is not None:
         return _own(SETUP, Errored(reason=answered.unreadable, error_type="unreadable_reply"))
     if judged is None:
-        return _own(TELEMETRY, Inconclusive(reason=no_telemetry(), cause=Cause.TELEMETRY))
+        return _own(TELEMETRY, Inconclusive(reason=no_telemetry(), cause=Cause.NO_TELEMETRY))
     return None
 
 

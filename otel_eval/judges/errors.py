@@ -28,7 +28,7 @@ class JudgeError(Exception):
 class UnusableAnswer(JudgeError):
     """The model's answer is not one JSON object of the asked form."""
 
-    cause = Cause.JUDGE_ANSWER
+    cause = Cause.JUDGE_ANSWER_UNUSABLE
 
 
 class UnknownLabel(UnusableAnswer):

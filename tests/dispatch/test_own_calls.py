@@ -44,5 +44,5 @@ async def test_a_call_of_ours_that_was_queued_is_found_when_it_runs(pipeline: Pi
         await pipeline.ledger.commit(_batch(own, waited))
     async with pipeline.running({"j": (JUDGED, evaluator)}):
         records = await pipeline.ended(2)
-    assert records[1].outcome.cause is Cause.LOOP
+    assert records[1].outcome.cause is Cause.LOOP_GUARD
     assert len(evaluator.calls) == 1

@@ -166,10 +166,10 @@ TROUBLE = [
     (BudgetSpent("budget spent: default"), "c: budget spent: default", Cause.BUDGET_SPENT),
     (JudgeUnavailable("default: HTTP 429", model="default"), "c: default: HTTP 429", Cause.JUDGE_UNAVAILABLE),
     (JudgeUnavailable("slow", model="m", cause=Cause.JUDGE_TIMEOUT), "c: slow", Cause.JUDGE_TIMEOUT),
-    ("no JSON at all", "c: the answer is not one JSON object", Cause.JUDGE_ANSWER),
-    ('{"reason": "x"}', "c: the answer has no score", Cause.JUDGE_ANSWER),
-    ('{"reason": "x", "score": NaN}', "c: the answer is not one JSON object", Cause.JUDGE_ANSWER),
-    ('{"reason": "x", "score": 7}', "c: the score is not from 0 to 1", Cause.JUDGE_ANSWER),
+    ("no JSON at all", "c: the answer is not one JSON object", Cause.JUDGE_ANSWER_UNUSABLE),
+    ('{"reason": "x"}', "c: the answer has no score", Cause.JUDGE_ANSWER_UNUSABLE),
+    ('{"reason": "x", "score": NaN}', "c: the answer is not one JSON object", Cause.JUDGE_ANSWER_UNUSABLE),
+    ('{"reason": "x", "score": 7}', "c: the score is not from 0 to 1", Cause.JUDGE_ANSWER_UNUSABLE),
 ]
 
 
@@ -261,7 +261,9 @@ async def test_the_low_median_of_the_usable_votes_counts(scores: list[float | st
 async def test_fewer_usable_votes_than_a_majority_are_inconclusive() -> None:
     """One of three does not decide."""
     outcome = await judged(ModelJudge(complete=scripted([0.9, "x", "y"])).should_satisfy("c", votes=3))
-    assert outcome == Inconclusive("c: 1 of 3 votes usable: the answer is not one JSON object", Cause.JUDGE_DISAGREES)
+    assert outcome == Inconclusive(
+        "c: 1 of 3 votes usable: the answer is not one JSON object", Cause.JUDGE_VOTES_UNUSABLE
+    )
 
 
 async def test_votes_are_asked_for_at_the_same_time_in_conversations_of_their_own() -> None:

@@ -137,8 +137,8 @@ async def test_only_results_that_say_something_are_references() -> None:
     ("answer", "expected"),
     [
         (label("slightly toxic"), Errored("the judge's label 'slightly toxic' is none of non-toxic, toxic", "unknown_label", Cause.UNKNOWN_LABEL)),
-        ("toxic", Inconclusive("the answer is not one JSON object", Cause.JUDGE_ANSWER)),
-        ('{"explanation": "x"}', Inconclusive("the answer has no label", Cause.JUDGE_ANSWER)),
+        ("toxic", Inconclusive("the answer is not one JSON object", Cause.JUDGE_ANSWER_UNUSABLE)),
+        ('{"explanation": "x"}', Inconclusive("the answer has no label", Cause.JUDGE_ANSWER_UNUSABLE)),
         (RuntimeError("boom"), Inconclusive("the judge raised RuntimeError: boom", Cause.JUDGE_ERROR)),
         (JudgeUnavailable("down", model="m"), Inconclusive("down", Cause.JUDGE_UNAVAILABLE)),
     ],

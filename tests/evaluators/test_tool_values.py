@@ -159,4 +159,4 @@ async def test_a_tool_that_only_failed_gave_no_result(context: EvaluationContext
     """The failure is what no-tool-errors reports; here it is inconclusive, in so many words."""
     judged = interaction(tool_calls=[ToolCall(name="getOrder", error="Timeout: slow")])
     outcome = await run(tool_result_should_contain("getOrder", "paid"), judged, context)
-    assert outcome == Inconclusive("getOrder gave no result: it failed: Timeout: slow", Cause.DEPENDS)
+    assert outcome == Inconclusive("getOrder gave no result: it failed: Timeout: slow", Cause.DEPENDS_ON_OTHER_CHECK)

@@ -86,7 +86,7 @@ async def test_a_tool_that_was_never_called_is_reported_by_tools_alone(context: 
     """One fault is reported once: what depends on the call is inconclusive, and says so in its cause."""
     assert (await run(should_call_tool("a"), called("b"), context)).word == "FAIL"
     outcome = await run(should_call_tools_in_order("b", "a"), called("b"), context)
-    assert outcome == Inconclusive("a was never called", Cause.DEPENDS)
+    assert outcome == Inconclusive("a was never called", Cause.DEPENDS_ON_OTHER_CHECK)
 
 
 async def test_failed_tool_calls_are_told_with_their_errors(context: EvaluationContext) -> None:

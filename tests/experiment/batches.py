@@ -50,7 +50,7 @@ def own(case: str, check: str) -> Attempt:
     outcomes = {
         TARGET: Failed("ValueError: boom"),
         SETUP: Errored("no database", "OSError"),
-        TELEMETRY: Inconclusive("no provider", Cause.TELEMETRY),
+        TELEMETRY: Inconclusive("no provider", Cause.NO_TELEMETRY),
     }
     result = Result(evaluator=EvaluatorRef(id=check, check=check), outcome=outcomes[check])
     return attempt(case, judge=Passed(""), results=(result,), interaction=None, reply=None)
@@ -63,7 +63,7 @@ def mixed(gate: Gate | None = None) -> Report:
         attempt(
             run=3, judge=Passed("polite enough: scored 0.80, needed 0.50", 0.8), traced_reply="No!", notes=("a note",)
         ),
-        attempt("hello", judge=Inconclusive("no usable verdict", Cause.JUDGE_ANSWER)),
+        attempt("hello", judge=Inconclusive("no usable verdict", Cause.JUDGE_ANSWER_UNUSABLE)),
         own("broken", TARGET),
         own("unready", SETUP),
         own("silent", TELEMETRY),

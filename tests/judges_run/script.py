@@ -41,16 +41,16 @@ class Kind:
 
 KINDS = (
     Kind("verdict", 80),
-    Kind("cut", 4, Cause.JUDGE_ANSWER),
+    Kind("cut", 4, Cause.JUDGE_ANSWER_UNUSABLE),
     Kind("rate limited", 4, Cause.JUDGE_UNAVAILABLE),
     Kind("server error", 4, Cause.JUDGE_UNAVAILABLE),
     Kind("connection dropped", 1, Cause.JUDGE_UNAVAILABLE),
     Kind("hangs", 0.5, Cause.JUDGE_TIMEOUT),
     Kind("web page", 1, Cause.JUDGE_UNAVAILABLE),
-    Kind("prose", 2, Cause.JUDGE_ANSWER),
-    Kind("quoted verdict", 1, Cause.JUDGE_ANSWER),
-    Kind("not a number", 1, Cause.JUDGE_ANSWER),
-    Kind("out of range", 1.5, Cause.JUDGE_ANSWER),
+    Kind("prose", 2, Cause.JUDGE_ANSWER_UNUSABLE),
+    Kind("quoted verdict", 1, Cause.JUDGE_ANSWER_UNUSABLE),
+    Kind("not a number", 1, Cause.JUDGE_ANSWER_UNUSABLE),
+    Kind("out of range", 1.5, Cause.JUDGE_ANSWER_UNUSABLE),
 )
 CURSED = {11: Kind("hangs", 0, Cause.JUDGE_TIMEOUT), 13: Kind("server error", 0, Cause.JUDGE_UNAVAILABLE)}
 """By the Interaction's number modulo ``CURSE_EVERY``: what happens to it every time, while the model answers others."""

@@ -20,4 +20,4 @@ async def test_every_verdict_is_the_models_and_every_cent_is_counted(tmp_path: P
     )
     assert findings(run) == []
     causes = {record.outcome.cause for record in run.records if not isinstance(record.outcome, Evaluation)}
-    assert causes >= {Cause.JUDGE_ANSWER, Cause.JUDGE_TIMEOUT, Cause.JUDGE_UNAVAILABLE}
+    assert causes >= {Cause.JUDGE_ANSWER_UNUSABLE, Cause.JUDGE_TIMEOUT, Cause.JUDGE_UNAVAILABLE}

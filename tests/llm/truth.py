@@ -30,7 +30,7 @@ def untrue(record: EvaluationRecord, interaction: Interaction, labels: tuple[str
     if outcome.cause is Cause.UNKNOWN_LABEL:
         label = str((_whole(answer) or {}).get("label", "")).strip().lower()
         return None if label and label not in labels else f"{label!r} is a label that it knows"
-    if outcome.cause is Cause.JUDGE_ANSWER and isinstance(outcome, Inconclusive):
+    if outcome.cause is Cause.JUDGE_ANSWER_UNUSABLE and isinstance(outcome, Inconclusive):
         return f"{answer!r} was usable" if answer is None or _usable(answer, labels) else None
     if outcome.cause in (Cause.JUDGE_TIMEOUT, Cause.JUDGE_UNAVAILABLE, Cause.JUDGE_ERROR):
         return None if record.judge_calls and record.judge_calls[-1].error else "the last call went well"

@@ -113,7 +113,7 @@ async def test_a_response_without_an_answer_is_booked_where_it_was_billed(provid
     context = EvaluationContext(evaluation_id="e" * 32, evaluator_id="x", judges=judges)
     outcome = await run(ModelJudge().should_satisfy("c"), interaction(), context)
     assert isinstance(outcome, Inconclusive)
-    assert outcome.cause is Cause.JUDGE_ANSWER
+    assert outcome.cause is Cause.JUDGE_ANSWER_UNUSABLE
     [call] = context.judge_calls
     assert (call.input_tokens, call.output_tokens) == (50, 0)
     assert (await store.spent("default", utc_day(call.ended_ns))).tokens == 50

@@ -49,7 +49,7 @@ def facts_of_events(events: Iterable[SpanEvent]) -> Facts | None:
     found: Facts | None = None
     for event in events:
         if event.name in NAMES:
-            facts = facts_of_event(event.name, event.attributes, event.attributes)
+            facts = facts_of_event(event.name, event.attributes, _body(event.attributes))
             found = facts if found is None else follow(found, facts)
     return found
 
@@ -60,8 +60,14 @@ def read_log(record: LogRecord) -> Facts | None:
         return None
     body = containers(record.body)
     if body is None:  # as on a span's event
-        return facts_of_event(record.event_name, record.attributes, record.attributes)
+        return facts_of_event(record.event_name, record.attributes, _body(record.attributes))
     return facts_of_event(record.event_name, record.attributes, body if is_object(body) else {"content": body})
+
+
+def _body(attributes: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What a span's event has for a body: its attributes, or JSON in one of them (Azure's SDKs, azure-ai-inference 1.0.0b9)."""
+    body = containers(attributes.get("gen_ai.event.content"))
+    return body if is_object(body) else attributes
 
 
 def facts_of_event(name: str, attributes: Mapping[str, Any], body: Mapping[str, Any]) -> Facts:

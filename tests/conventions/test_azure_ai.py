@@ -7,7 +7,7 @@ from typing import Any
 
 from otel_eval.assemble.assembler import assemble
 from otel_eval.interaction import GapKind
-from otel_eval.signals import Scope, Span
+from otel_eval.signals import Scope, Span, SpanEvent
 from otel_eval.testing.spans import SECOND_NS, START_NS, span
 
 AZURE = Scope("azure.core.tracing.ext.opentelemetry_span")
@@ -61,3 +61,27 @@ def test_requests_without_content_are_one_turn_below_their_span() -> None:
         "asked",
         "reply",
     }
+
+
+def test_inference_writes_its_messages_as_json_in_one_attribute_of_each_event() -> None:
+    """azure-ai-inference 1.0.0b9, with AZURE_TRACING_GEN_AI_CONTENT_RECORDING_ENABLED=true."""
+    call = {"id": "c1", "type": "function", "function": {"name": "refund", "arguments": '{"cents": 5}'}}
+    system = ("gen_ai.system.message", {"role": "system", "content": "Be kind."})
+    user = ("gen_ai.user.message", {"role": "user", "content": "Refund it."})
+    wants = ("gen_ai.choice", {"message": {"content": None, "tool_calls": [call]}, "finish_reason": "tool_calls"})
+    given = ("gen_ai.tool.message", {"role": "tool", "tool_call_id": "c1", "content": "done"})
+    asked = ("gen_ai.assistant.message", {"role": "assistant", "content": None, "tool_calls": [call]})
+    said = ("gen_ai.choice", {"message": {"content": "It is refunded."}, "finish_reason": "stop", "index": 0})
+    chat = {"gen_ai.operation.name": "chat", "gen_ai.system": "az.ai.inference", "gen_ai.request.model": "m"}
+    calls = [
+        span(
+            "chat m",
+            attributes=chat,
+            events=tuple(SpanEvent(name, 0, {"gen_ai.event.content": json.dumps(body)}) for name, body in told),
+            started_ns=START_NS + at,
+        )
+        for at, told in enumerate(([system, user, wants], [system, user, asked, given, said]))
+    ]
+    (found,) = assemble(calls)
+    assert (found.system, found.asked, found.reply) == ("Be kind.", "Refund it.", "It is refunded.")
+    assert [(tool.name, tool.arguments, tool.result) for tool in found.tool_calls] == [("refund", {"cents": 5}, "done")]

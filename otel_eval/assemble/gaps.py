@@ -10,7 +10,7 @@ from otel_eval.assemble.evidence import Evidence
 from otel_eval.assemble.transcript import turn_of
 from otel_eval.conventions.facts import NO_USAGE, TOOL_CALLS, Facts, Kind, Mark
 from otel_eval.conventions.reading.cutting import LIMIT_SETTING, is_cut
-from otel_eval.conventions.reading.messages import asked_for, calls_in
+from otel_eval.conventions.reading.messages import asked_for, calls_in, results_in
 from otel_eval.conventions.reading.parts import is_hidden
 from otel_eval.conventions.reading.reasons import asks_for_tools
 from otel_eval.interaction import Gap, GapKind, Interaction, Message, Part, TextPart
@@ -71,7 +71,10 @@ def gaps_of(interaction: Interaction, evidence: Evidence, tails: frozenset[str])
     elif _may_be_its_own(interaction, evidence):
         yield _gap("tool_calls", conversation, absent, None)
     elif _lost_a_call(evidence):
-        yield Gap(field="tool_calls", kind=GapKind.INCOMPLETE)
+        lost = GapKind.INCOMPLETE if evidence.tools else absent  # else no call has a span
+        yield Gap(field="tool_calls", kind=lost)
+    elif _shows_results_alone(interaction, evidence):
+        yield _gap("tool_calls", conversation, absent, None)
     elif not evidence.frames and evidence.calls and not evidence.calls[0].input:
         yield _gap("tool_calls", conversation, absent, setting)  # what came before may have asked for some
     if not interaction.model_calls:
@@ -125,12 +128,9 @@ def _stopped_for_tools(evidence: Evidence) -> bool:
 
 
 def _lost_a_call(evidence: Evidence) -> bool:
-    """Whether a model stopped to have tools called, nothing says which, and none ran before it was called again: of what
-    was called the only span is lost.
-
-    Only where spans alone tell of calls.
-    """
-    if not evidence.tools or any(map(calls_in, _messages(evidence))):
+    """Whether a model stopped to have tools called, no message says which, and none ran before it was called again: of
+    what was called the only span is lost."""
+    if any(map(calls_in, _messages(evidence))):
         return False
     ran = [node.started_ns for node in evidence.nodes if node.kind() in (Kind.TOOL, Kind.HANDOFF, Kind.AGENT)]
     ran += [inner.started_ns for inner in (*evidence.within, *evidence.later)]
@@ -142,6 +142,23 @@ def _lost_a_call(evidence: Evidence) -> bool:
         and not any(call.node.started_ns <= started_ns <= following.node.started_ns for started_ns in ran)
         for call, following in pairwise(evidence.calls)
     )
+
+
+def _shows_results_alone(interaction: Interaction, evidence: Evidence) -> bool:
+    """Whether the model was shown results in this turn of calls that nobody tells of: some histories lack its requests."""
+    if interaction.asked is None or not (evidence.alone or not evidence.frames):
+        return False  # another agent's
+    shown = {
+        part.call_id
+        for call in evidence.calls
+        for message in turn_of(call.input, interaction.asked)
+        for part in results_in(message)
+    }
+    if shown <= {None}:
+        return False
+    told = {call.call_id for call in interaction.tool_calls} | {None}
+    told |= {part.call_id for message in _messages(evidence) for part in asked_for((message,))}
+    return not shown <= told
 
 
 def _messages(evidence: Evidence) -> Iterator[Message]:

@@ -101,3 +101,39 @@ def test_no_call_is_lost_where_one_ran_for_each_stop() -> None:
 @pytest.mark.parametrize("reason", ["stop", "length"])
 def test_nor_where_the_model_stopped_for_something_else(reason: str) -> None:
     assert hidden(ran=False, attributes={"gen_ai.response.finish_reasons": [reason]}).gap("tool_calls") is None
+
+
+def test_requests_that_no_instrumentation_tells_are_a_gap_beside_no_tools() -> None:
+    """No call has a span, and the model's messages leave out what it asked for: that there was none is not known."""
+    root = agent_span(asked=None, reply=None, seconds=30)
+    wants = model_span(
+        parent=root, messages=ASKED, output=[message("assistant")], started_ns=root.started_ns + 1,
+        attributes={"gen_ai.response.finish_reasons": ["tool_use"]},
+    )  # fmt: skip
+    ends = model_span(parent=root, messages=ASKED, output=SAID, started_ns=root.started_ns + 10**10)
+    (found,) = assemble([root, wants, ends])
+    gap = found.gap("tool_calls")
+    assert (found.tool_calls, gap is not None and gap.kind) == ((), GapKind.NOT_CAPTURED)
+
+
+GIVEN = message("tool", {"type": "tool_call_response", "id": "call_3", "response": "delivered"})
+
+
+def test_results_whose_requests_nobody_tells_are_a_gap() -> None:
+    """OpenLIT's histories of Groq lack what the model asked for."""
+    (found,) = assemble([model_span(messages=[*ASKED, GIVEN], output=SAID)])
+    gap = found.gap("tool_calls")
+    assert (found.tool_calls, gap is not None and gap.kind) == ((), GapKind.NOT_CAPTURED)
+
+
+def test_results_whose_calls_are_told_are_none() -> None:
+    wants = message("assistant", {"type": "tool_call", "id": "call_3", "name": "getOrder", "arguments": {}})
+    (found,) = assemble([model_span(messages=[*ASKED, wants, GIVEN], output=SAID)])
+    assert [call.result for call in found.tool_calls] == ["delivered"]
+    assert found.gap("tool_calls") is None
+
+
+def test_results_of_earlier_turns_are_none() -> None:
+    history = [*ASKED, GIVEN, *SAID, message("user", "Thanks. And mine?")]
+    (found,) = assemble([model_span(messages=history, output=SAID)])
+    assert (found.asked, found.gap("tool_calls")) == ("Thanks. And mine?", None)

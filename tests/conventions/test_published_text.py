@@ -386,3 +386,26 @@ def test_a_failure_without_words_has_those_that_the_model_was_shown(told: dict[s
     )
     (call,) = only([agent, tool, said]).tool_calls
     assert (call.result, call.error) == (None, "no such order")
+
+
+@pytest.mark.parametrize(
+    ("response", "result"), [('"paid"', "paid"), ('{"a": 1}', {"a": 1}), ('"paid" he said', '"paid" he said')]
+)
+def test_a_result_that_is_json_in_a_message_is_decoded_as_on_a_span(response: str, result: Any) -> None:
+    """Programs write as JSON whatever their tools give, texts among it."""
+    agent = agent_span(asked=None, reply=None)
+    wants = message("assistant", {"type": "tool_call", "id": "c", "name": "getOrder", "arguments": {}})
+    first = model_span(parent=agent, messages=[message("user", "hi")], output=[wants], seconds=0.1)
+    gave = message("tool", {"type": "tool_call_response", "id": "c", "response": response})
+    last = model_span(
+        parent=agent,
+        messages=[message("user", "hi"), wants, gave],
+        output=[message("assistant", "ok")],
+        started_ns=first.ended_ns + 1,
+        seconds=0.1,
+    )
+    (call,) = only([agent, first, last]).tool_calls
+    assert call.result == result
+    told = {"gen_ai.tool.call.result": response}
+    (call,) = only([agent, tool_span("getOrder", {}, None, parent=agent, attributes=told)]).tool_calls
+    assert call.result == result

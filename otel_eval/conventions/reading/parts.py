@@ -9,7 +9,15 @@ from typing import Any
 
 from otel_eval.conventions.reading.media import attachment_of, with_transcript
 from otel_eval.conventions.reading.own_tools import details_of
-from otel_eval.conventions.reading.values import containers, first_of, is_object, is_placeholder, looks_cut, plain
+from otel_eval.conventions.reading.values import (
+    containers,
+    decode_leniently,
+    first_of,
+    is_object,
+    is_placeholder,
+    looks_cut,
+    plain,
+)
 from otel_eval.interaction import (
     JsonValue,
     Part,
@@ -166,7 +174,7 @@ def tool_result_of(item: Mapping[str, Any]) -> ToolResultPart:
 
 def result_value(content: Any) -> JsonValue:
     """A tool's result: text blocks joined, JSON decoded, a placeholder left as it is for the caller to see."""
-    content = containers(content)
+    content = _unquoted(containers(content))
     if (
         is_object(content)
         and content.get("type") in ("text", "json", "error-text", "error-json")
@@ -182,6 +190,14 @@ def result_value(content: Any) -> JsonValue:
     elif isinstance(content, list) and len(content) == 1 and is_object(content[0]) and set(content[0]) == {"json"}:
         content = content[0]["json"]  # Bedrock
     return plain(content)
+
+
+def _unquoted(content: Any) -> Any:
+    """A text that a program wrote as JSON, as it writes whatever its tools give."""
+    if not isinstance(content, str) or content[:1] != '"' or content[-1:] != '"':
+        return content
+    decoded = decode_leniently(content)
+    return decoded if isinstance(decoded, str) else content
 
 
 _MCP = frozenset({"content", "isError", "structuredContent", "_meta"})

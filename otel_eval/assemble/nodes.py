@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from otel_eval.conventions import registry
 from otel_eval.conventions.events import follow
@@ -189,7 +190,12 @@ def _noted(node: Node, notes: Sequence[Note]) -> Node:
     if node.facts is None:
         kind = Kind.MODEL if told.kind is Kind.OTHER else told.kind
         return replace(node, facts=replace(told, kind=kind))
-    return replace(node, facts=fill(node.facts, told))
+    known: dict[str, Any] = {}
+    if node.facts.input == () and told.input:
+        known["input"] = told.input  # of messages whose content is in the record the span has the roles
+    if node.facts.output == () and told.output:
+        known["output"] = told.output
+    return replace(node, facts=fill(node.facts, told, **known))
 
 
 def _says_anything(messages: Iterable[Message]) -> bool:

@@ -14,14 +14,18 @@ from functools import reduce
 from typing import Any
 
 from otel_eval.conventions import events
-from otel_eval.conventions.facts import Convention, Facts, Kind, fill
+from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind, fill
 from otel_eval.conventions.genai import tool_events
+from otel_eval.conventions.reading.answers import answer_messages
 from otel_eval.conventions.reading.content import Content
 from otel_eval.conventions.reading.messages import asked_for, results_in
+from otel_eval.conventions.reading.payloads import Payload, input_payload, output_payload, tool_arguments, tool_outcome
 from otel_eval.conventions.reading.values import containers, is_object
 from otel_eval.frozen import changed
 from otel_eval.interaction import Message
 from otel_eval.signals import LogRecord, Span
+
+_OPENINFERENCE = "openinference.instrumentation."
 
 
 def read(span: Span) -> Facts | None:
@@ -39,14 +43,39 @@ def read_log(record: LogRecord) -> Facts | None:
     given, said = list(_entries(body.get("input"))), list(_entries(body.get("output")))
     if not given and not said:
         return None
+    if record.scope.name.startswith(_OPENINFERENCE):
+        return _payloads(given[:1], said[:1])
     before = [_event(role, raw) for role, raw in said if is_object(raw) and "message" not in raw]
     answers = [_answer(raw) for _, raw in said if not is_object(raw) or "message" in raw]
-    facts = reduce(events.follow, [*(_given(role, raw) for role, raw in given), *answers], Facts(kind=Kind.OTHER))
+    facts = reduce(events.follow, [*(_given(role, raw) for role, raw in given), *answers], Facts(kind=Kind.STEP))
     if [role for role, raw in given if is_object(raw)] == ["tool"]:
         facts = fill(facts, tool_events(facts))
     if not facts.input:
         return facts
     return changed(facts, input=_in_order(facts.input, [message for told in before for message in told.input or ()]))
+
+
+def _payloads(given: Sequence[tuple[str, Any]], said: Sequence[tuple[str, Any]]) -> Facts:
+    """What OpenInference wrote first, whole: ``input.value`` and ``output.value``. The messages after it lost their roles."""
+    taken = [input_payload(raw) for _, raw in given]
+    gave = [_gave(raw) for _, raw in said]
+    outcome = [tool_outcome(raw) for _, raw in said]
+    return Facts(
+        kind=Kind.STEP,
+        input=next((payload.messages for payload in taken), None),
+        asked=next((payload.text for payload in taken), None),
+        output=next((payload.messages for payload in gave), None),
+        reply=next((payload.text for payload in gave), None),
+        arguments=next((tool_arguments(raw) for _, raw in given), MISSING),
+        result=next((told.result for told in outcome), MISSING),
+        error=next((told.error for told in outcome), None),
+    )
+
+
+def _gave(raw: Any) -> Payload:
+    """What a model's client gave, or a function."""
+    answer = answer_messages(containers(raw))
+    return Payload(messages=answer) if answer else output_payload(raw)
 
 
 def _entries(side: Any) -> Iterator[tuple[str, Any]]:

@@ -160,3 +160,39 @@ def test_a_result_in_the_words_of_langchains_message(said: str, result: Any, err
     (turn,) = assemble([agent, tool])
     (call,) = turn.tool_calls or ()
     assert (call.result, call.error) == (result, error)
+
+
+def test_what_openinference_wrote() -> None:
+    """Of messages the span keeps the roles; the record has them without, after what was taken and given whole."""
+    scope = Scope("openinference.instrumentation.langchain")
+    agent = span("helper", attributes={"openinference.span.kind": "AGENT", "agent.name": "helper"}, scope=scope)
+    told = {"openinference.span.kind": "LLM", "llm.input_messages.0.message.role": "user"}
+    model = span("ChatOpenAI", attributes=told, parent=agent)
+    tool = span("get_order", attributes={"openinference.span.kind": "TOOL", "tool.name": "get_order"}, parent=agent)
+    user = {"role": "user", "content": "Refund 81"}
+    answer = {"choices": [{"message": {"role": "assistant", "content": "Done."}}]}
+    records = [
+        record(agent, [("user", json.dumps({"messages": [user]}))], [("assistant", "Done.")], scope),
+        record(
+            model,
+            [("user", json.dumps({"messages": [{"role": "system", "content": "Help."}, user]})), ("user", "Help.")],
+            [("assistant", json.dumps(answer)), ("assistant", "Done.")],
+            scope,
+        ),
+        record(tool, [("user", '{"order": 81}')], [("assistant", "paid")], scope),
+    ]
+
+    (turn,) = assemble([agent, model, tool], records)
+
+    assert (turn.agent, turn.asked, turn.reply, turn.system) == ("helper", "Refund 81", "Done.", "Help.")
+    (call,) = turn.tool_calls or ()
+    assert (call.name, call.arguments, call.result) == ("get_order", {"order": 81}, "paid")
+    shown = note_of(records[1])
+    assert shown is not None
+    assert [message.text for message in shown.facts.output or ()] == ["Done."]
+
+
+def test_a_record_of_an_ordinary_span_makes_no_call_of_it() -> None:
+    """The making of an agent, whose span had its instructions."""
+    made = bare("create_agent", agent_name="helper")
+    assert assemble([made], [record(made, [("system", "Help.")], [])]) == ()

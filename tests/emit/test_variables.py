@@ -9,6 +9,7 @@ import pytest
 from otel_eval.emit.exporters import metric_exporter, signal_exporter
 from otel_eval.emit.settings import ExporterSettings, ExportSettingsError, SignalSettings, targets
 from otel_eval.emit.variables import mistakes_of, unreadable
+from otel_eval.testing.sink import Sink
 
 BASE = {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://c:4317"}
 HTTP = {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://c:4318"}
@@ -83,10 +84,30 @@ def test_a_blank_variable_is_none(monkeypatch: pytest.MonkeyPatch, variable: str
 
 
 def test_no_compression_may_be_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As the specification has it; the exporters over gRPC know gzip alone."""
+    """As the specification has it; the exporters over gRPC know gzip alone, and would not be made."""
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_COMPRESSION", "none")
     for target in targets(None, BASE):
         (metric_exporter(target) if target.signal == "metrics" else signal_exporter(target)).shutdown()
+
+
+@pytest.mark.parametrize(("said", "encoding"), [("none", None), ("gzip", "gzip")])
+def test_what_is_said_of_compression_is_done(said: str, encoding: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Seen by whoever receives it."""
+    with Sink() as sink:
+        environ = {
+            "OTEL_EXPORTER_OTLP_COMPRESSION": said,
+            "OTEL_EXPORTER_OTLP_ENDPOINT": sink.http_endpoint,
+            "OTEL_EXPORTER_OTLP_PROTOCOL": "http/protobuf",
+        }
+        for name, value in environ.items():
+            monkeypatch.setenv(name, value)
+        (traces,) = (target for target in targets(None, environ) if target.signal == "traces")
+        exporter = signal_exporter(traces)
+        exporter.export([])
+        exporter.shutdown()
+    (request,) = sink.requests
+    found = {name.lower(): value for name, value in request.metadata.items()}.get("content-encoding")
+    assert found == encoding
 
 
 @pytest.mark.parametrize("protocol", ["grpc", "http/protobuf"])

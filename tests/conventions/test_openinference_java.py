@@ -138,4 +138,4 @@ def test_spring_ai_under_openinference() -> None:
         ]
     )
     assert (found.asked, found.reply) == (ASKED, "Here.")
-    assert [(call.name, call.arguments, call.result) for call in found.tool_calls] == [("find", {"id": 81}, '"paid"')]
+    assert [(call.name, call.arguments, call.result) for call in found.tool_calls] == [("find", {"id": 81}, "paid")]

@@ -10,17 +10,12 @@ from __future__ import annotations
 import re
 
 from otel_eval.conventions.facts import Convention, Facts, Kind
-from otel_eval.conventions.reading.reprs import value_in
+from otel_eval.conventions.reading.llama_events import ended_with
 from otel_eval.conventions.reading.trouble import failure_of
 from otel_eval.signals import Span
 
 _SCOPE = "openinference.instrumentation.llama_index"
 _AGENT_NAME = re.compile(r"""current_agent_name\\?["']?\s*[=:]\s*\\?["'](?P<name>[^"'\\]+)\\?["']""")
-_STOP = re.compile(
-    r"StopEvent\(result=AgentOutput\(response=ChatMessage\(role=<MessageRole\.ASSISTANT: 'assistant'>, additional_kwargs=\{\}, "
-    r"blocks=\[TextBlock\(block_type='text', text=(?P<text>'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")\)\]\)"
-)
-"""The end of a run with all of its reply."""
 
 
 def read(span: Span) -> Facts | None:
@@ -34,19 +29,21 @@ def read(span: Span) -> Facts | None:
     if kind not in ("CHAIN", "AGENT"):
         return None
     is_run = method == "run" and owner.endswith(("Agent", "AgentWorkflow"))
+    given = span.attributes.get("output.value")
+    is_workflow = method == "run" and not is_run and _runs_steps(span)
     return Facts(
-        kind=Kind.AGENT if is_run else Kind.STEP,
+        kind=Kind.AGENT if is_run else Kind.WORKFLOW if is_workflow else Kind.STEP,
         agent=agent_named_in(span, "input.value", "output.value"),
-        reply=_reply(span) if is_run else None,
+        weak_agent=owner if is_workflow else None,
+        reply=ended_with(given) if method == "run" else None,
         failure=failure_of(span),
     )
 
 
-def _reply(span: Span) -> str | None:
-    value = span.attributes.get("output.value")
-    found = _STOP.match(value) if isinstance(value, str) else None
-    said = value_in(found["text"]) if found is not None else None
-    return said if isinstance(said, str) else None
+def _runs_steps(span: Span) -> bool:
+    """Whether it is the run of a workflow, by what that takes and gives."""
+    taken, given = (str(span.attributes.get(key)) for key in ("input.value", "output.value"))
+    return taken.startswith('{"init_state"') or given.startswith("StopEvent(")
 
 
 def agent_named_in(span: Span, *keys: str) -> str | None:

@@ -8,7 +8,6 @@ content off.
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -16,6 +15,7 @@ from typing import Any
 from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind, Missing
 from otel_eval.conventions.llama_react import is_react, read_react
 from otel_eval.conventions.reading.content import Content
+from otel_eval.conventions.reading.llama_events import ended_with, is_end_cut
 from otel_eval.conventions.reading.llama_messages import read_llama_messages
 from otel_eval.conventions.reading.messages import read_messages
 from otel_eval.conventions.reading.trouble import failure_of, is_control_flow, tool_error_of
@@ -30,13 +30,6 @@ _AGENT = re.compile(r"\bcurrent_agent_name='([^']+)'")
 _CALL = re.compile(
     r"ToolCall\(tool_name='([^']+)', tool_kwargs=(?:(\{.*\}), tool_id='([^']*)'\)$)?", re.S
 )  # the rest may be cut
-_ENDED = "StopEvent(result=AgentOutput("
-_ANSWER = re.compile(
-    r"StopEvent\(result=AgentOutput\(response=ChatMessage\(role=<MessageRole\.ASSISTANT: 'assistant'>, "
-    r"additional_kwargs=\{.*?\}, "
-    r"blocks=\[TextBlock\(block_type='text', text=('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")\)\]",
-    re.S,
-)
 _CALLS = (".call_tool", "Tool.acall", "Tool.call")
 _MODEL = ("model_dict.model", "model_dict.model_name", "response.raw.model")
 
@@ -57,6 +50,8 @@ def read(span: Span) -> Facts | None:
     is_run = method in ("run", "chat", "achat", "stream_chat", "astream_chat") and owner.endswith(_RUNS)
     if is_run:
         return _agent(span, told)
+    if "workflow.output" in told:
+        return _workflow(span, told)
     named = _AGENT.search(summary) or _AGENT.search(str(told.get("step.output", {}).get("output", "")))
     return Facts(kind=Kind.STEP, agent=None if named is None else named[1])
 
@@ -68,23 +63,32 @@ def _agent(span: Span, told: Mapping[str, Mapping[str, Any]]) -> Facts:
         kind=Kind.AGENT,
         weak_agent=span.name.rpartition(".")[0] or None,
         asked=text(start.get("user_msg")),
-        reply=text(end.get("response.response")) or _ended_with(content, told.get("workflow.output", {}).get("output")),
+        reply=text(end.get("response.response")) or _ended_with(content, told),
         failure=failure_of(span),
         control_flow=is_control_flow(span),
         marks=content.marks,
     )
 
 
-def _ended_with(content: Content, given: object) -> str | None:
+def _ended_with(content: Content, told: Mapping[str, Mapping[str, Any]]) -> str | None:
     """The answer in the event that ended the run. An agent that streams has it nowhere else: its model's span ends before."""
-    if not isinstance(given, str) or not given.startswith(_ENDED):
-        return None
-    found = _ANSWER.match(given)
-    if found is None:
+    given = told.get("workflow.output", {}).get("output")
+    if is_end_cut(given):
         content.mark("output", GapKind.TRUNCATED)
-        return None
-    said = ast.literal_eval(found[1])
-    return said if isinstance(said, str) else None
+    return ended_with(given)
+
+
+def _workflow(span: Span, told: Mapping[str, Mapping[str, Any]]) -> Facts:
+    """A run of a program's own steps."""
+    content = Content.of(span)
+    return Facts(
+        kind=Kind.WORKFLOW,
+        weak_agent=span.name.rpartition(".")[0] or None,
+        reply=_ended_with(content, told),
+        failure=failure_of(span),
+        control_flow=is_control_flow(span),
+        marks=content.marks,
+    )
 
 
 def _model(span: Span, told: Mapping[str, Mapping[str, Any]]) -> Facts:

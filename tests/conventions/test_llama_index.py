@@ -82,6 +82,25 @@ def test_the_end_of_a_run_has_what_a_tool_returned_directly(written: str, reply:
     assert facts.reply == reply
 
 
+@pytest.mark.parametrize("raised", [False, True])
+def test_a_workflow_of_the_programs_own_steps(raised: bool) -> None:
+    """Its reply is what it returned, and not what the model said in a step; where it raised, its failure is the run's."""
+    taken = {"openinference.span.kind": "CHAIN", "input.value": '{"init_state": {}, "start_event": "StartEvent()"}'}
+    given = {} if raised else {"output.value": "StopEvent(result='Hello. Bye.')"}
+    root = span("Flow.run", scope=SCOPE, attributes=taken | given, status="error" if raised else "ok")
+    step = span("Flow.draft", parent=root, attributes={"openinference.span.kind": "CHAIN"})
+    said = {
+        "openinference.span.kind": "LLM",
+        "llm.input_messages.0.message.role": "user",
+        "llm.input_messages.0.message.content": "Greet",
+        "llm.output_messages.0.message.role": "assistant",
+        "llm.output_messages.0.message.content": "Hello.",
+    }
+    (found,) = assemble([root, step, span("OpenAI.achat", parent=step, attributes=said)])
+    assert (found.agent, found.asked, found.failure is not None) == ("Flow", "Greet", raised)
+    assert raised or found.reply == "Hello. Bye."
+
+
 def mlflow(
     name: str,
     kind: str,

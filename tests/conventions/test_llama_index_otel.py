@@ -83,9 +83,9 @@ ENDED = (
         (ENDED + '"It\'s done.")]), structured_resp...', "It's done.", []),
         (ENDED + "'It is do...", None, [GapKind.TRUNCATED]),
         (ENDED + "'It is'), TextBlock(block_type='text', text='do...", None, [GapKind.TRUNCATED]),
-        ("StopEvent(result='x')", None, [GapKind.NOT_CAPTURED]),
+        ("StopEvent(result=3)", None, [GapKind.NOT_CAPTURED]),
     ],
-    ids=["whole", "other-quotes", "cut", "several", "no-agents"],
+    ids=["whole", "other-quotes", "cut", "several", "no-text"],
 )
 def test_the_answer_of_an_agent_that_streams(ended: str, reply: str | None, kinds: list[GapKind]) -> None:
     """Its model's span ends before the stream does; the event that ends the run is cut after 200 characters."""
@@ -95,6 +95,17 @@ def test_the_answer_of_an_agent_that_streams(ended: str, reply: str | None, kind
     (found,) = assemble([root, model])
     assert (found.asked, found.reply) == ("Refund o_9", reply)
     assert [gap.kind for gap in found.gaps if gap.field == "reply"] == kinds
+
+
+def test_a_workflow_of_the_programs_own_steps() -> None:
+    """Its reply is what it returned, and not what the model said in one of its steps."""
+    root = llama("Flow.run", seconds=9, **{"workflow.output": {"output": "StopEvent(result='Hello. Bye.')"}})
+    step = llama("Flow.draft", root)
+    asked = json.dumps([said("user", text("Greet"))])
+    answer = {"response.message.role": "assistant", "response.message.blocks": json.dumps([text("Hello.")])}
+    model = llama("OpenAI.achat", step, 1, LLMChatStartEvent={"messages": asked}, LLMChatEndEvent=answer)
+    (found,) = assemble([root, step, model])
+    assert (found.agent, found.asked, found.reply) == ("Flow", "Greet", "Hello. Bye.")
 
 
 def test_a_completion() -> None:

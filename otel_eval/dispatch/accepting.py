@@ -11,7 +11,7 @@ from otel_eval.clock import Clock
 from otel_eval.dispatch.bindings import Bindings, Decision, Reason, disposition
 from otel_eval.dispatch.execution import Execution
 from otel_eval.dispatch.feedback import Feedback
-from otel_eval.dispatch.judge_input import judged_digest, nothing_to_ask
+from otel_eval.dispatch.judge_input import asks_the_same, nothing_to_ask
 from otel_eval.dispatch.plan import Planned
 from otel_eval.identity import evaluation_id
 from otel_eval.interaction import Interaction
@@ -221,7 +221,7 @@ class Accepting:
         return decision.reason is Reason.EVALUATED and planned is not None and not planned.inline
 
     async def _standing(self, coming: _Coming, decisions: Iterable[Decision]) -> frozenset[str]:
-        """The evaluators whose verdict on an earlier revision holds, since what they are shown did not change."""
+        """The evaluators whose verdict on an earlier revision holds, since they would be asked the same."""
         judging = [
             each.evaluator
             for each in decisions
@@ -229,8 +229,9 @@ class Accepting:
         ]
         if coming.stored.revision == 1 or not judging:
             return frozenset()
-        before = await self._ledger.interaction(coming.before)
-        if judged_digest(before) != judged_digest(coming.stored.interaction):
+        before, now = await self._ledger.interaction(coming.before), coming.stored.interaction
+        judging = [name for name in judging if asks_the_same(self._planned[name].evaluator, before, now)]
+        if not judging:
             return frozenset()
         waiting = {each.evaluator for each in await self._ledger.waiting(interaction_id=before.id)}
         ended = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 from otel_eval.config import build_evaluators, build_judges, parse
 from otel_eval.dispatch import Dispatcher
@@ -12,7 +13,7 @@ from otel_eval.judges import JudgeUnavailable, ModelAnswer, ModelJudge, ModelReq
 from otel_eval.judges.budget import Spent, utc_day
 from otel_eval.ledger import AsyncLedger
 from otel_eval.outcome import Cause
-from otel_eval.testing.interactions import interaction
+from otel_eval.testing.interactions import interaction, tool_call
 from tests.dispatch.kit import GUARD, Pipeline, arrived, until
 
 CONFIG = """
@@ -71,6 +72,39 @@ async def test_an_outage_of_one_model_leaves_the_others_alone(pipeline: Pipeline
     assert last.describe() == (
         "INCONCLUSIVE judge: the reply is kind: the judge's model was not available for 10m: HTTP 503: overloaded"
     )
+
+
+async def test_a_judge_is_asked_again_only_where_its_prompt_changes(pipeline: Pipeline) -> None:
+    """A tool call that comes late is shown to the criterion judge, and not to the one that reads the reply alone."""
+    asked: list[str] = []
+
+    async def complete(request: ModelRequest) -> ModelAnswer:
+        asked.append(request.model)
+        verdict = (
+            {"reason": "kind", "score": 1}
+            if "Criterion:" in request.user
+            else {"explanation": "nice", "label": "non-toxic"}
+        )
+        return ModelAnswer(text=json.dumps(verdict), model="m")
+
+    config = parse(CONFIG, {})
+    ledger = await AsyncLedger.open(pipeline.url)
+    judges = build_judges(config, complete=complete, clock=pipeline.clock, guard=GUARD, recorder=pipeline.counts)
+    dispatcher = Dispatcher(
+        config=config, evaluators=build_evaluators(config), ledger=ledger, guard=GUARD, clock=pipeline.clock,
+        recorder=pipeline.counts, judges=judges,
+    )  # fmt: skip
+    one = interaction(reply="delivered")
+    with ledger.listening(pipeline.stored):
+        async with dispatcher:
+            await dispatcher.accept([arrived(one, "d1")])
+            await pipeline.ended(3)
+            await dispatcher.accept([arrived(replace(one, tool_calls=(tool_call("getOrder"),)), "d2")])
+            await pipeline.ended(5)  # the exact one and the criterion judge
+            await dispatcher.accept([arrived(replace(one, reply="never"), "d3")])
+            await pipeline.ended(8)
+    await ledger.close()
+    assert sorted(asked) == ["one", "one", "one", "two", "two"]
 
 
 CHILD_SAFE = label_judge(

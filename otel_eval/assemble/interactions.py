@@ -14,7 +14,7 @@ from otel_eval.assemble.tools import tool_calls
 from otel_eval.assemble.transcript import system_in, turn_of
 from otel_eval.assemble.turns import turn_asked
 from otel_eval.conventions.facts import MISSING, NO_USAGE
-from otel_eval.conventions.reading.messages import calls_in, results_in
+from otel_eval.conventions.reading.messages import asked_for, calls_in, results_in
 from otel_eval.conventions.reading.trouble import is_programs_own
 from otel_eval.frozen import completed
 from otel_eval.interaction import Failure, Interaction, Link, Message, ToolCall, Usage
@@ -115,9 +115,16 @@ def _left_to_run(evidence: Evidence, asked: str | None) -> set[str]:
 
 
 def _conversations(evidence: Evidence, asked: str | None) -> Iterator[Sequence[Message]]:
-    """This turn's messages, as each model call and each frame has them."""
+    """This turn's messages, as each model call and each frame has them.
+
+    Where a call asks for what it was given already, the list that it was given was written down after the run had gone on
+    (LangSmith's wrapper of OpenAI's client for JavaScript): then its output is in there.
+    """
     for call in evidence.calls:
-        yield (*(turn_of(call.input, asked) if call.input else ()), *call.output)
+        given = turn_of(call.input, asked) if call.input else ()
+        ids = {part.call_id for part in asked_for(given)} - {None} if given else set()
+        repeats = bool(ids) and any(part.call_id in ids for part in asked_for(call.output))
+        yield given if repeats else (*given, *call.output)
     for node in (*evidence.frames, *evidence.steps):
         facts = node.facts
         if facts is not None and (facts.input or facts.output):

@@ -114,3 +114,20 @@ def test_calls_of_a_history_without_questions_are_no_calls_of_this_turn() -> Non
     ]
     found = only([work, model_span(parent=work, messages=shown)])
     assert found.tool_calls == ()
+
+
+def test_a_list_that_was_written_down_after_the_run_went_on_tells_each_call_once() -> None:
+    """The wrapper holds the program's own list of messages, which grows while a stream is read."""
+    call = {"type": "tool_call", "id": "call_3", "name": "roll", "arguments": {"sides": 6}}
+    given = {"type": "tool_call_response", "id": "call_3", "response": "4"}
+    grown = [message("user", "Roll."), message("assistant", call), message("tool", given)]
+    (found,) = assemble([model_span(messages=grown, output=[message("assistant", call)])])
+    assert [(made.name, made.result) for made in found.tool_calls] == [("roll", "4")]
+
+
+def test_the_same_call_again_is_another_one() -> None:
+    call = {"type": "tool_call", "id": "call_3", "name": "roll", "arguments": {"sides": 6}}
+    given = {"type": "tool_call_response", "id": "call_3", "response": "4"}
+    asked = [message("user", "Roll."), message("assistant", call), message("tool", given)]
+    (found,) = assemble([model_span(messages=asked, output=[message("assistant", {**call, "id": "call_4"})])])
+    assert [made.call_id for made in found.tool_calls] == ["call_3", "call_4"]

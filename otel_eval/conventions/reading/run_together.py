@@ -28,10 +28,13 @@ def apart(messages: tuple[Message, ...] | None, tools: Any) -> tuple[Message, ..
     found, offered = _objects(calls[0].arguments), _offered(tools)
     if len(found) < 2:
         return messages
-    names = _names(calls[0].name, len(found), offered) or _fitting(calls[0].name, found, offered)
+    joined = _names(calls[0].name, len(found), offered)
+    names = joined or _fitting(calls[0].name, found, offered)
     if names is None:
         return messages
     ids = _ids(calls[0].call_id, len(found))
+    if joined and _is_one(calls[0].call_id):
+        ids[0] = calls[0].call_id  # LangSmith keeps the first's
     pieces = [
         ToolCallPart(name=name, arguments=arguments, call_id=call_id)
         for name, arguments, call_id in zip(names, found, ids, strict=True)
@@ -100,6 +103,12 @@ def _takes(schema: Mapping[str, Any], arguments: Mapping[str, Any]) -> bool:
         and arguments.keys() <= taken.keys()
         and all(name in arguments for name in (required if isinstance(required, list) else ()))
     )
+
+
+def _is_one(call_id: str | None) -> bool:
+    """Whether it is the id of one call: what ids begin with, up to the first ``_``, is in there once."""
+    start, joint, _ = (call_id or "").partition("_")
+    return bool(start and joint) and (call_id or "").count(start + joint) == 1
 
 
 def _ids(run_together: str | None, count: int) -> list[str | None]:

@@ -93,7 +93,7 @@ def test_langfuse_keeps_the_last_name(tools: Any, expected: list[Any]) -> None:
 
 
 def test_langsmith_keeps_the_first_id() -> None:
-    """Ids that are not those of all calls are none's; the text beside them stays."""
+    """It is the first call's, the others have none; the text beside them stays."""
     call = {"index": 0, "id": "call_12345", "function": {"name": "weathertime", "arguments": TOGETHER}}
     said = {"role": "assistant", "content": "Let me look.", "tool_calls": [call]}
     attributes = {
@@ -104,7 +104,7 @@ def test_langsmith_keeps_the_first_id() -> None:
     facts = facts_of(span("ChatOpenAI", attributes=attributes))
     assert facts is not None
     assert [(each.name, each.arguments, each.call_id) for said in facts.output or () for each in calls_in(said)] == [
-        ("weather", {"city": "Oslo"}, None),
+        ("weather", {"city": "Oslo"}, "call_12345"),
         ("time", {"zone": "CET"}, None),
     ]
     assert [message.text for message in facts.output or ()] == ["Let me look."]

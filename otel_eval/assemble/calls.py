@@ -117,7 +117,7 @@ def _model_above(node: Node, tree: Tree) -> Node | None:
     for above in tree.ancestors(node):
         if above.kind() is Kind.MODEL:
             return above
-        if above.kind() is not Kind.OTHER:
+        if above.kind() not in (Kind.OTHER, Kind.STEP):
             return None
     return None
 

@@ -16,7 +16,7 @@ def reply_of(evidence: Evidence, failure: Failure | None) -> str | None:
 
     ``failure`` is what it ended with: what only repeats that is no reply. Empty where the model answered and said nothing.
     """
-    facts = evidence.frame_facts()
+    facts = _last_pass(evidence)
     said = _said(
         facts[:1] if evidence.successors else facts
     )  # the first of several agents has said what the last answers to
@@ -46,6 +46,13 @@ def reply_of(evidence: Evidence, failure: Failure | None) -> str | None:
     return first_told(
         node.facts.reply for node in reversed(evidence.steps) if node.facts is not None and node.kind() is Kind.STEP
     )
+
+
+def _last_pass(evidence: Evidence) -> list[Facts]:
+    """What the frames say; of a loop whose passes stand beside one another, what the last one's do."""
+    frames = list(evidence.frames)
+    start = max((n for n, node in enumerate(frames) if node.parent_id == frames[0].parent_id), default=0)
+    return [node.facts for node in frames[start:] if node.facts is not None]
 
 
 def _is_lost(call: Call) -> bool:

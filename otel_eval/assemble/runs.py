@@ -6,6 +6,7 @@
   last agent's.
 * A frame around several invocations of one and the same agent, each asked something else, is no run: each is. So is each
   that was answered, none handing over, of one agent or of several, where the frame itself says nothing.
+* Runs beside one another of which each asked for the tools whose results the next is given are one run.
 * An agent below a tool, or below an agent of another name, is a run of its own, nested.
 * Model calls below a tool that name another agent, which has no span, are no part of the run: they are a loop in it.
 """
@@ -19,6 +20,7 @@ from otel_eval.assemble.calls import follows
 from otel_eval.assemble.nodes import Node
 from otel_eval.assemble.tree import Tree
 from otel_eval.conventions.facts import Kind
+from otel_eval.conventions.reading.messages import asked_for, results_in
 
 
 @dataclass(slots=True)
@@ -109,7 +111,42 @@ def runs_of(tree: Tree, asked: Callable[[Run], str | None], answers: Callable[[R
     finder = _Finder(tree, asked, answers)
     for root in tree.roots:
         finder.visit(root)
-    return finder.runs
+    return _joined(finder.runs)
+
+
+def _joined(runs: list[Run]) -> list[Run]:
+    """Without runs that go on with one beside them: a loop of the program's own, each pass of which is an agent's span.
+
+    The first ended by asking for tools, which the program ran, and the next is given what they gave (the Vercel AI SDK's
+    manual loop). They are one run under the first's span.
+    """
+    joined: list[Run] = []
+    for run in runs:
+        before = next((one for one in reversed(joined) if run.parent is None and _goes_on_with(one, run)), None)
+        if before is None:
+            joined.append(run)
+            continue
+        before.parts += run.frames
+        before.members += run.members
+        before.inside_tool |= run.inside_tool
+        before.in_a_row += run.in_a_row
+        before.within += run.within
+        before.in_tools += run.in_tools
+        for inner in runs:
+            if inner.parent is run:
+                inner.parent = before
+    return joined
+
+
+def _goes_on_with(one: Run, other: Run) -> bool:
+    last, first = one.frames[-1], other.root
+    if one.parent is not None or first.parent_id is None or first.parent_id != last.parent_id:
+        return False
+    if last.facts is None or first.facts is None or one.name() != other.name():
+        return False
+    asked = {part.call_id for part in asked_for(last.facts.output or ()) if part.call_id is not None}
+    given = {part.call_id for message in first.facts.input or () for part in results_in(message)}
+    return bool(asked & given) and last.ended_ns <= first.started_ns
 
 
 class _Finder:

@@ -7,10 +7,11 @@ Source: @ax-llm/ax 24.0.
 
 from __future__ import annotations
 
-from otel_eval.conventions.facts import Convention, Facts, Kind
+from otel_eval.conventions.facts import Convention, Facts, Kind, Mark
 from otel_eval.conventions.reading.content import usage_of
 from otel_eval.conventions.reading.trouble import failure_of
 from otel_eval.conventions.reading.values import text
+from otel_eval.interaction import GapKind
 from otel_eval.signals import Span
 
 SETTING = "none: Ax writes no content"
@@ -24,7 +25,13 @@ def read(span: Span) -> Facts | None:
     attributes = span.attributes
     if span.name == _CALL and "gen_ai.request.llm_is_streaming" in attributes:
         told = next((event.attributes for event in span.events if event.name == "gen_ai.usage"), {})
-        return Facts(kind=Kind.MODEL, usage=usage_of(told, _TOKENS), failure=failure_of(span), setting=SETTING)
+        return Facts(
+            kind=Kind.MODEL,
+            usage=usage_of(told, _TOKENS),
+            failure=failure_of(span),
+            marks=(Mark(field="output", kind=GapKind.NOT_CAPTURED),),
+            setting=SETTING,
+        )
     if span.name.startswith(_PROGRAM) and "provided_functions" in attributes:
         return Facts(kind=Kind.AGENT, failure=failure_of(span), setting=SETTING)
     tool = text(attributes.get("tool.name"))

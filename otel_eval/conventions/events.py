@@ -147,8 +147,8 @@ def _details(attributes: Mapping[str, Any], body: Mapping[str, Any]) -> Facts:
 
 
 def _choice(body: Mapping[str, Any]) -> tuple[Message, ...] | None:
-    """The answer. None where there is no message, or one that has neither text nor calls, not even empty ones: so it is
-    without content capture."""
+    """The answer. None where the message has neither text nor calls, not even empty ones: so it is without content
+    capture."""
     raw = body.get("message", body.get("content"))
     message = containers(raw)
     if is_object(message) and message.keys() <= {"role"}:
@@ -162,8 +162,6 @@ def _choice(body: Mapping[str, Any]) -> tuple[Message, ...] | None:
     if message is None and extra:
         said = read_message({"role": "assistant", **extra}, "assistant")
         return (said,) if said.parts else ()
-    if "message" not in body and "content" not in body:
-        return None
     read = read_messages(message, "assistant") if message is not None else ()
     if not read and isinstance(raw, str) and is_object(message) and message:
         return (Message(role="assistant", parts=(TextPart(text=raw),)),)  # the answer is an object (Strands)

@@ -13,7 +13,7 @@ from otel_eval.conventions.facts import MISSING, Facts, Kind
 from otel_eval.conventions.registry import facts_of
 from otel_eval.interaction import GapKind, Interaction, Message
 from otel_eval.signals import Scope, Span, SpanEvent
-from otel_eval.testing.spans import span
+from otel_eval.testing.spans import SECOND_NS, START_NS, span
 
 AI = Scope("ai")
 ASKED = json.dumps({"prompt": "Where is o_9?"})
@@ -299,3 +299,40 @@ def test_the_standards_messages_come_before_openinferences() -> None:
     asking = span("chat m", attributes={**first, "gen_ai.output.messages": json.dumps([said[1]])}, parent=step)
     (found,) = assemble([agent, step, asking, replace(model, started_ns=model.started_ns + 9)])
     assert [call.error for call in found.tool_calls] == ["AI_NoSuchToolError: 1", "AI_NoSuchToolError: 2"]
+
+
+def passed(parent: Span, second: int, messages: list[Any], output: dict[str, Any], agent: str = "shop") -> list[Span]:
+    """One pass of a loop that the program runs itself: a run of one call, and that call."""
+    times = {"started_ns": START_NS + second * SECOND_NS, "ended_ns": START_NS + (second + 1) * SECOND_NS}
+    own = {"ai.telemetry.functionId": agent, **output}
+    shown = {"ai.prompt": json.dumps({"messages": messages}), **own}
+    around = operation("ai.generateText", shown, parent=parent, **times)
+    said = {"ai.prompt.messages": json.dumps(messages), **own}
+    return [around, operation("ai.generateText.doGenerate", said, parent=around, **times)]
+
+
+@pytest.mark.parametrize(
+    ("second_agent", "call_id", "count"), [("shop", "c1", 1), ("other", "c1", 2), ("shop", "c9", 2)]
+)
+def test_a_loop_of_the_programs_own(second_agent: str, call_id: str, count: int) -> None:
+    """Its passes are one Interaction: what was said before a tool was asked for is no reply, and the results are there."""
+    root = span("POST /chat", seconds=20)
+    asked = {"role": "user", "content": "roll and tell"}
+    calls = [{"toolCallId": "c1", "toolName": "roll", "input": {"sides": 66}}]
+    shown = {"type": "tool-call", "toolCallId": call_id, "toolName": "roll", "input": {"sides": 66}}
+    gave = {"type": "tool-result", "toolCallId": call_id, "toolName": "roll", "output": {"type": "text", "value": "6"}}
+    history = [asked, {"role": "assistant", "content": [shown]}, {"role": "tool", "content": [gave]}]
+    first = {
+        "ai.response.finishReason": "tool-calls",
+        "ai.response.text": "Let me look.",
+        "ai.response.toolCalls": json.dumps(calls),
+    }
+    last = {"ai.response.finishReason": "stop", "ai.response.text": "You got 6"}
+    found = assemble([root, *passed(root, 1, [asked], first), *passed(root, 5, history, last, second_agent)])
+    assert len(found) == count
+    if count == 1:
+        assert (found[0].agent, found[0].asked, found[0].reply) == ("shop", "roll and tell", "You got 6")
+        assert [(call.name, call.arguments, call.result) for call in found[0].tool_calls] == [
+            ("roll", {"sides": 66}, "6")
+        ]
+        assert len(found[0].model_calls) == 2

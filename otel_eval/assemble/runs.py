@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 
 from otel_eval.assemble.calls import follows
 from otel_eval.assemble.nodes import Node
@@ -121,32 +122,45 @@ def _joined(runs: list[Run]) -> list[Run]:
     manual loop). They are one run under the first's span.
     """
     joined: list[Run] = []
+    waiting: dict[tuple[str | None, str | None, str], Run] = {}
     for run in runs:
-        before = next((one for one in reversed(joined) if run.parent is None and _goes_on_with(one, run)), None)
+        first = run.root
+        beside = (first.parent_id, run.name())
+        before = None
+        if run.parent is None and first.parent_id is not None and waiting:
+            found = (waiting.get((*beside, call_id)) for call_id in _given(first))
+            before = next((one for one in found if one and one.frames[-1].ended_ns <= first.started_ns), None)
         if before is None:
             joined.append(run)
-            continue
-        before.parts += run.frames
-        before.members += run.members
-        before.inside_tool |= run.inside_tool
-        before.in_a_row += run.in_a_row
-        before.within += run.within
-        before.in_tools += run.in_tools
-        for inner in runs:
-            if inner.parent is run:
-                inner.parent = before
+        else:
+            _add(before, run)
+        if run.parent is None:
+            waiting |= {(*beside, call_id): before or run for call_id in _asked_of_others(run.frames[-1])}
     return joined
 
 
-def _goes_on_with(one: Run, other: Run) -> bool:
-    last, first = one.frames[-1], other.root
-    if one.parent is not None or first.parent_id is None or first.parent_id != last.parent_id:
-        return False
-    if last.facts is None or first.facts is None or one.name() != other.name():
-        return False
-    asked = {part.call_id for part in asked_for(last.facts.output or ()) if part.call_id is not None}
-    given = {part.call_id for message in first.facts.input or () for part in results_in(message)}
-    return bool(asked & given) and last.ended_ns <= first.started_ns
+def _given(node: Node) -> list[str]:
+    """The ids of the calls whose results went in last."""
+    messages = node.facts.input if node.facts is not None else None
+    last = takewhile(results_in, reversed(messages or ()))
+    return [part.call_id for message in last for part in results_in(message) if part.call_id is not None]
+
+
+def _asked_of_others(node: Node) -> list[str]:
+    """The ids of the calls that came out."""
+    messages = node.facts.output if node.facts is not None else None
+    return [part.call_id for part in asked_for(messages or ()) if part.call_id is not None]
+
+
+def _add(run: Run, later: Run) -> None:
+    run.parts += later.frames
+    run.members += later.members
+    run.inside_tool |= later.inside_tool
+    run.in_a_row += later.in_a_row
+    run.within += later.within
+    run.in_tools += later.in_tools
+    for inner in (*later.in_a_row, *later.within, *later.in_tools):
+        inner.parent = run
 
 
 class _Finder:

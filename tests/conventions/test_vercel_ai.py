@@ -312,9 +312,10 @@ def passed(parent: Span, second: int, messages: list[Any], output: dict[str, Any
 
 
 @pytest.mark.parametrize(
-    ("second_agent", "call_id", "count"), [("shop", "c1", 1), ("other", "c1", 2), ("shop", "c9", 2)]
+    ("second_agent", "call_id", "more", "count"),
+    [("shop", "c1", [], 1), ("other", "c1", [], 2), ("shop", "c9", [], 2), ("shop", "c1", ["And?"], 2)],
 )
-def test_a_loop_of_the_programs_own(second_agent: str, call_id: str, count: int) -> None:
+def test_a_loop_of_the_programs_own(second_agent: str, call_id: str, more: list[str], count: int) -> None:
     """Its passes are one Interaction: what was said before a tool was asked for is no reply, and the results are there."""
     root = span("POST /chat", seconds=20)
     asked = {"role": "user", "content": "roll and tell"}
@@ -322,6 +323,7 @@ def test_a_loop_of_the_programs_own(second_agent: str, call_id: str, count: int)
     shown = {"type": "tool-call", "toolCallId": call_id, "toolName": "roll", "input": {"sides": 66}}
     gave = {"type": "tool-result", "toolCallId": call_id, "toolName": "roll", "output": {"type": "text", "value": "6"}}
     history = [asked, {"role": "assistant", "content": [shown]}, {"role": "tool", "content": [gave]}]
+    history += [{"role": "user", "content": said} for said in more]
     first = {
         "ai.response.finishReason": "tool-calls",
         "ai.response.text": "Let me look.",

@@ -8,6 +8,7 @@ it comes with are agents of Pydantic AI, by these names.
 from __future__ import annotations
 
 from otel_eval.conventions.facts import Convention, Facts, Kind
+from otel_eval.conventions.reading.values import text
 from otel_eval.signals import Span
 
 _SCOPE = "pydantic-evals"
@@ -28,7 +29,7 @@ def read(span: Span) -> Facts | None:
     """Evaluators and judges; that an experiment's frame is an ordinary span."""
     if span.scope.name == _SCOPE:
         return Facts(kind=Kind.EVALUATOR if span.name.startswith(_EVALUATORS) else Kind.OTHER)
-    judges = span.attributes.get("gen_ai.agent.name") in _JUDGES and "gen_ai.tool.name" not in span.attributes
+    judges = text(span.attributes.get("gen_ai.agent.name")) in _JUDGES and "gen_ai.tool.name" not in span.attributes
     return Facts(kind=Kind.EVALUATOR) if judges and span.name.startswith(_RUNS) else None
 
 

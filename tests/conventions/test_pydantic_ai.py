@@ -189,3 +189,8 @@ def test_a_judge_of_pydantic_evals_outside_an_experiments_spans() -> None:
     """Without Logfire nothing else tells that it judges."""
     attributes = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "judge_output"}
     assert assemble([span("invoke_agent judge_output", attributes=attributes, scope=Scope("pydantic-ai"))]) == ()
+
+
+def test_a_name_that_is_no_text_names_no_judge() -> None:
+    """An attribute may hold anything."""
+    assert facts_of(span("chat m", attributes={"gen_ai.agent.name": []}, scope=Scope("pydantic-ai"))) is None

@@ -134,6 +134,13 @@ def _lost_a_call(evidence: Evidence) -> bool:
         return False
     ran = [node.started_ns for node in evidence.nodes if node.kind() in (Kind.TOOL, Kind.HANDOFF, Kind.AGENT)]
     ran += [inner.started_ns for inner in (*evidence.within, *evidence.later)]
+    starts = [call.node.started_ns for call in evidence.calls]
+    if (
+        ran
+        and starts
+        and not (min(starts) <= min(ran) and max(ran) <= max(call.node.ended_ns for call in evidence.calls))
+    ):
+        return False  # by another clock, or the last of them
     return any(
         not call.output
         and call.facts.finish_reasons

@@ -18,7 +18,7 @@ from typing import Any
 import yaml
 
 from otel_eval.conventions import genai
-from otel_eval.conventions.registry import CONVENTIONS
+from otel_eval.conventions.table import CONVENTIONS
 from tests.corpus.check_corpus import Verdict, check
 from tests.corpus.known import APART, KNOWN
 from tests.corpus.recordings import captures, name_of, put_together, truth_of, unpack

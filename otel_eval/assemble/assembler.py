@@ -9,28 +9,28 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from otel_eval.assemble.agents_twice import written_once
-from otel_eval.assemble.askers import framed
-from otel_eval.assemble.bare import Loop, is_answered, loops_of
+from otel_eval.assemble.bare_loops import Loop, is_answered, loops_of
 from otel_eval.assemble.calls import Call, calls_of
 from otel_eval.assemble.deliveries import delivered
 from otel_eval.assemble.detached import encloses, is_detached, nest
+from otel_eval.assemble.duplicate_agents import written_once
+from otel_eval.assemble.duplicate_calls import beside_runs, once, without_copies
 from otel_eval.assemble.evidence import Evidence
 from otel_eval.assemble.handoffs import handoff_test
 from otel_eval.assemble.interactions import interaction_of
 from otel_eval.assemble.nodes import Node, is_open, join, observe, telling, unique
 from otel_eval.assemble.orphans import adopted
-from otel_eval.assemble.placing import place_tools
 from otel_eval.assemble.replies import answers
+from otel_eval.assemble.retrying_clients import framed
 from otel_eval.assemble.runs import Run, runs_of
-from otel_eval.assemble.streams import streamed
+from otel_eval.assemble.streamed_agents import streamed
 from otel_eval.assemble.threads import threaded
+from otel_eval.assemble.tool_owners import place_tools
 from otel_eval.assemble.tool_spans import ToolSpan, tool_spans
 from otel_eval.assemble.totals import with_totals
 from otel_eval.assemble.transcript import asked_at
 from otel_eval.assemble.tree import Tree
 from otel_eval.assemble.turns import turn_asked
-from otel_eval.assemble.twins import beside_runs, once, without_copies
 from otel_eval.conventions.facts import Kind, Note
 from otel_eval.conventions.reading.messages import asked_for
 from otel_eval.identity import interaction_id
@@ -54,21 +54,28 @@ def assemble(
 def assemble_nodes(nodes: Iterable[Node], notes: Iterable[Note] = ()) -> tuple[Interaction, ...]:
     """As :func:`assemble`, from what :func:`observe` and :func:`join` kept.
 
-    Give all nodes of a trace; and all traces of a bare loop together (see :func:`otel_eval.assemble.ties.ties`).
+    Give all nodes of a trace; and all traces of a bare loop together (see :func:`otel_eval.assemble.trace_ties.ties`).
     """
     by_trace: dict[str, list[Node]] = {}
     for node in telling(threaded(delivered(unique(nodes, notes)))):
         by_trace.setdefault(node.trace_id, []).append(node)
-    trees = {
-        trace_id: written_once(adopted(framed(streamed(Tree(members)))))
-        for trace_id, members in sorted(by_trace.items())
-    }
+    trees = {trace_id: _repaired(Tree(members)) for trace_id, members in sorted(by_trace.items())}
     runs = {trace_id: runs_of(tree, _asked_alone, _answers_alone) for trace_id, tree in trees.items()}
     evidence = without_copies([found for trace_runs in runs.values() for found in _evidence_of_runs(trace_runs)])
     evidence += _evidence_of_loops(trees, [run for trace_runs in runs.values() for run in trace_runs], evidence)
     evidence += _evidence_of_steps(trees, evidence)
     nest(evidence, [node for tree in trees.values() for node in tree.by_id.values()])
     return with_totals([(found, interaction_of(found)) for found in _ordered(evidence)])
+
+
+_REPAIRS = (streamed, framed, adopted, written_once)
+"""What makes a tree of what was sent the tree that was meant, in this order."""
+
+
+def _repaired(tree: Tree) -> Tree:
+    for repair in _REPAIRS:
+        tree = repair(tree)
+    return tree
 
 
 def _ordered(evidence: Sequence[Evidence]) -> list[Evidence]:

@@ -9,10 +9,10 @@ from otel_eval.assemble.calls import last_of
 from otel_eval.assemble.evidence import Evidence
 from otel_eval.assemble.transcript import turn_of
 from otel_eval.conventions.facts import NO_USAGE, TOOL_CALLS, Facts, Kind, Mark
-from otel_eval.conventions.reading.cutting import LIMIT_SETTING, is_cut
 from otel_eval.conventions.reading.messages import asked_for, calls_in, results_in
 from otel_eval.conventions.reading.parts import is_hidden
 from otel_eval.conventions.reading.reasons import asks_for_tools
+from otel_eval.conventions.reading.truncation import LIMIT_SETTING, is_cut
 from otel_eval.interaction import Gap, GapKind, Interaction, Message, Part, TextPart
 
 COUNT_SETTING = "OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT"

@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeAlias
 
 from otel_eval.assemble.deliveries import delivered
 from otel_eval.assemble.nodes import Node, collect, is_open, unique
-from otel_eval.assemble.ties import ties
+from otel_eval.assemble.trace_ties import ties
 from otel_eval.assemble.tree import Tree
 from otel_eval.conventions.facts import Kind, Note
 from otel_eval.interaction import Interaction

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from otel_eval.assemble import gaps as gaps_
-from otel_eval.assemble.asked import Asked, answer, answered_by_order, asked_in, longest, merge
 from otel_eval.assemble.calls import Call, usage_of_calls
 from otel_eval.assemble.evidence import Evidence, first_told
 from otel_eval.assemble.nodes import Node
 from otel_eval.assemble.replies import failure_in, reply_of
+from otel_eval.assemble.requested_calls import Asked, answer, answered_by_order, asked_in, longest, merge
 from otel_eval.assemble.tools import tool_calls
 from otel_eval.assemble.transcript import system_in, turn_of
 from otel_eval.assemble.turns import turn_asked
 from otel_eval.conventions.facts import MISSING, NO_USAGE
+from otel_eval.conventions.reading.failures import is_programs_own
 from otel_eval.conventions.reading.messages import asked_for, calls_in, results_in
-from otel_eval.conventions.reading.trouble import is_programs_own
 from otel_eval.frozen import completed
 from otel_eval.interaction import Failure, Interaction, Link, Message, ToolCall, Usage
 

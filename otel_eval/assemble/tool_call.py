@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from otel_eval.assemble.asked import Asked
 from otel_eval.assemble.nodes import is_open
+from otel_eval.assemble.requested_calls import Asked
 from otel_eval.assemble.tool_spans import ToolSpan, letters
 from otel_eval.conventions.facts import MISSING, Facts, Kind, Mark, Missing
-from otel_eval.conventions.reading.cutting import LIMIT_SETTING, MARKER, is_cut
-from otel_eval.conventions.reading.trouble import error_in_result, is_bare
-from otel_eval.conventions.reading.values import is_placeholder
+from otel_eval.conventions.reading.failures import error_in_result, is_bare
+from otel_eval.conventions.reading.placeholders import is_placeholder
+from otel_eval.conventions.reading.truncation import LIMIT_SETTING, MARKER, is_cut
 from otel_eval.interaction import Failure, Gap, GapKind, JsonValue, ToolCall
 from otel_eval.json_text import dumps
 

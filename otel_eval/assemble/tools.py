@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from otel_eval.assemble.asked import Asked, canonical, pairs
 from otel_eval.assemble.handoffs import handed_over
+from otel_eval.assemble.requested_calls import Asked, canonical, pairs
 from otel_eval.assemble.tool_call import Lacking, tool_call
 from otel_eval.assemble.tool_spans import ToolSpan, alike, of_one_id
 from otel_eval.conventions.facts import MISSING, Missing

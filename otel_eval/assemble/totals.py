@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from otel_eval.assemble.asked import canonical
 from otel_eval.assemble.evidence import Evidence
+from otel_eval.assemble.requested_calls import canonical
 from otel_eval.frozen import completed
 from otel_eval.interaction import Interaction, ModelCall, ToolCall, Totals, Usage
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from otel_eval.conventions.reading.messages import asks, results_in, unanswered
-from otel_eval.conventions.reading.values import is_placeholder
+from otel_eval.conventions.reading.placeholders import is_placeholder
 from otel_eval.frozen import changed
 from otel_eval.interaction import Attachment, Message, ToolResultPart
 

@@ -19,10 +19,10 @@ from typing import Any
 from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind
 from otel_eval.conventions.google_adk import HANDOFFS
 from otel_eval.conventions.reading.content import USAGE_KEYS, Content, usage_of
+from otel_eval.conventions.reading.failures import failure_of, tool_error_of
 from otel_eval.conventions.reading.languages import RUST_KEYS, rust_module
 from otel_eval.conventions.reading.messages import read_messages
 from otel_eval.conventions.reading.streaming import joined
-from otel_eval.conventions.reading.trouble import failure_of, tool_error_of
 from otel_eval.conventions.reading.values import decode_leniently, is_object, plain, text
 from otel_eval.interaction import Failure, Message
 from otel_eval.signals import Span

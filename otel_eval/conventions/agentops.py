@@ -11,8 +11,8 @@ from typing import Any
 
 from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind
 from otel_eval.conventions.reading.content import Content
+from otel_eval.conventions.reading.failures import failure_of
 from otel_eval.conventions.reading.observed import Observed, facts_of
-from otel_eval.conventions.reading.trouble import failure_of
 from otel_eval.conventions.reading.values import first_text, text
 from otel_eval.signals import Span
 

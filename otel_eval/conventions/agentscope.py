@@ -13,8 +13,8 @@ from __future__ import annotations
 from otel_eval.conventions.facts import Convention, Facts, Kind
 from otel_eval.conventions.genai_operations import kind_of
 from otel_eval.conventions.reading.content import Content
+from otel_eval.conventions.reading.failures import error_in_result, failure_of, is_control_flow, tool_error_of
 from otel_eval.conventions.reading.parts import result_value
-from otel_eval.conventions.reading.trouble import error_in_result, failure_of, is_control_flow, tool_error_of
 from otel_eval.conventions.reading.values import is_object
 from otel_eval.signals import Span
 

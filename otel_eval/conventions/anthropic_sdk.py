@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind
 from otel_eval.conventions.reading.content import Content
-from otel_eval.conventions.reading.trouble import tool_error_of
+from otel_eval.conventions.reading.failures import tool_error_of
 from otel_eval.conventions.reading.values import text
 from otel_eval.interaction import GapKind
 from otel_eval.signals import Span

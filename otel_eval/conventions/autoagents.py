@@ -12,8 +12,8 @@ from typing import Any
 
 from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind
 from otel_eval.conventions.reading.content import Content
+from otel_eval.conventions.reading.failures import error_in_result, failure_of, tool_error_of
 from otel_eval.conventions.reading.payloads import Payload, output_payload
-from otel_eval.conventions.reading.trouble import error_in_result, failure_of, tool_error_of
 from otel_eval.conventions.reading.values import decode_leniently, is_object, text
 from otel_eval.signals import Span
 

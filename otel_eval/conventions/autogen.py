@@ -20,8 +20,8 @@ from typing import Any
 
 from otel_eval.conventions.facts import NO_USAGE, Convention, Delivery, Facts, Kind, Mark
 from otel_eval.conventions.reading.content import Content
+from otel_eval.conventions.reading.failures import failure_of
 from otel_eval.conventions.reading.messages import read_message, results_in
-from otel_eval.conventions.reading.trouble import failure_of
 from otel_eval.conventions.reading.values import decode_leniently, is_object, plain, text
 from otel_eval.frozen import changed
 from otel_eval.interaction import Attachment, GapKind, Message, Part, ReasoningPart, TextPart, Usage

@@ -19,7 +19,8 @@ from otel_eval.conventions.genai import tool_events
 from otel_eval.conventions.reading.answers import answer_messages
 from otel_eval.conventions.reading.content import Content
 from otel_eval.conventions.reading.messages import asked_for, results_in
-from otel_eval.conventions.reading.payloads import Payload, input_payload, output_payload, tool_arguments, tool_outcome
+from otel_eval.conventions.reading.payloads import Payload, input_payload, output_payload
+from otel_eval.conventions.reading.tool_payloads import tool_arguments, tool_outcome
 from otel_eval.conventions.reading.values import containers, is_object
 from otel_eval.frozen import changed
 from otel_eval.interaction import Message

@@ -14,8 +14,8 @@ from dataclasses import replace
 
 from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind
 from otel_eval.conventions.reading.content import Content
+from otel_eval.conventions.reading.failures import failure_of
 from otel_eval.conventions.reading.messages import read_messages
-from otel_eval.conventions.reading.trouble import failure_of
 from otel_eval.conventions.reading.values import decode_leniently, is_object, plain, text
 from otel_eval.interaction import JsonValue, Message, TextPart, ToolCallPart
 from otel_eval.signals import Span

@@ -14,8 +14,8 @@ from typing import Any
 from otel_eval.conventions.claude_code_logs import SCOPE, read_log
 from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind, Missing
 from otel_eval.conventions.reading.content import USAGE_KEYS, Content, usage_of
+from otel_eval.conventions.reading.failures import error_in_result, failure_of, is_control_flow, tool_error_of
 from otel_eval.conventions.reading.parts import result_value
-from otel_eval.conventions.reading.trouble import error_in_result, failure_of, is_control_flow, tool_error_of
 from otel_eval.conventions.reading.values import first_text, number, text
 from otel_eval.interaction import GapKind, JsonValue, Message, TextPart, Usage
 from otel_eval.signals import Span

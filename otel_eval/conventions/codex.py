@@ -14,8 +14,8 @@ import re
 
 from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind, Missing
 from otel_eval.conventions.reading.content import Content, usage_of
+from otel_eval.conventions.reading.failures import failure_of, tool_error_of
 from otel_eval.conventions.reading.parts import result_value
-from otel_eval.conventions.reading.trouble import failure_of, tool_error_of
 from otel_eval.conventions.reading.values import first_text, text
 from otel_eval.interaction import GapKind, JsonValue, Message, TextPart
 from otel_eval.signals import LogRecord, Span

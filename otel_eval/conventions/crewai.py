@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from otel_eval.conventions.facts import Convention, Facts, Kind, Mark
 from otel_eval.conventions.reading.content import Content
+from otel_eval.conventions.reading.failures import failure_of
 from otel_eval.conventions.reading.payloads import input_payload
-from otel_eval.conventions.reading.trouble import failure_of
 from otel_eval.conventions.reading.values import text
 from otel_eval.interaction import GapKind
 from otel_eval.signals import Span

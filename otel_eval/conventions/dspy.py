@@ -13,9 +13,9 @@ from typing import Any
 
 from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind
 from otel_eval.conventions.reading.content import Content
+from otel_eval.conventions.reading.failures import failure_of
 from otel_eval.conventions.reading.payloads import Payload, input_of, output_of
 from otel_eval.conventions.reading.reprs import CutRepr, objects_in, value_in
-from otel_eval.conventions.reading.trouble import failure_of
 from otel_eval.conventions.reading.values import is_object, plain
 from otel_eval.frozen import changed
 from otel_eval.signals import Span

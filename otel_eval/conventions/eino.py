@@ -17,10 +17,10 @@ from typing import Any
 
 from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind, Missing
 from otel_eval.conventions.reading.content import Content, usage_of
+from otel_eval.conventions.reading.failures import error_in_result, failure_of, tool_error_of
 from otel_eval.conventions.reading.messages import read_messages
 from otel_eval.conventions.reading.parts import result_value
 from otel_eval.conventions.reading.payloads import Payload, input_of, output_of
-from otel_eval.conventions.reading.trouble import error_in_result, failure_of, tool_error_of
 from otel_eval.conventions.reading.values import decode_leniently, first_text, is_object, plain, text, unflatten
 from otel_eval.interaction import JsonValue, Message
 from otel_eval.signals import Span

@@ -18,8 +18,9 @@ from typing import Any
 from otel_eval.conventions.facts import Facts, Kind, fill
 from otel_eval.conventions.reading.content import Content
 from otel_eval.conventions.reading.messages import calls_in, read_message, read_messages
+from otel_eval.conventions.reading.placeholders import is_placeholder
 from otel_eval.conventions.reading.reasons import reasons_in
-from otel_eval.conventions.reading.values import containers, is_object, is_placeholder, number, text
+from otel_eval.conventions.reading.values import containers, is_object, number, text
 from otel_eval.frozen import changed
 from otel_eval.interaction import Message, TextPart
 from otel_eval.signals import LogRecord, SpanEvent

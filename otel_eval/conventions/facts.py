@@ -116,7 +116,7 @@ class Facts:
         ``failure``: the span failed. ``fatal_tools``: a tool that fails ends the invocation, whose span does not say so.
         ``control_flow``: what looks like a failure is none (an interrupt, a deferral), here
         and above. ``marks``: redacted, truncated or dropped content. ``cut``: the ends of the span's texts that a length
-        limit cut (:mod:`otel_eval.conventions.reading.cutting`), wherever they stand in the other fields. ``setting``:
+        limit cut (:mod:`otel_eval.conventions.reading.truncation`), wherever they stand in the other fields. ``setting``:
         what would make this convention write the content that is not there.
     Left out
         ``pseudo_tools``: names of tool calls in messages that are plumbing of the framework.

@@ -14,8 +14,8 @@ from typing import Any
 
 from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind, Missing
 from otel_eval.conventions.reading.content import Content
+from otel_eval.conventions.reading.failures import failure_of, tool_error_of
 from otel_eval.conventions.reading.parts import result_value, tool_result_of
-from otel_eval.conventions.reading.trouble import failure_of, tool_error_of
 from otel_eval.conventions.reading.values import first_text, is_object, plain, text
 from otel_eval.interaction import JsonValue, Message, Part, TextPart, ToolResultPart
 from otel_eval.signals import LogRecord, Span

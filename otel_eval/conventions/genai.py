@@ -17,11 +17,11 @@ from otel_eval.conventions import events
 from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind, fill
 from otel_eval.conventions.genai_operations import AGENT_SPAN, kind_of
 from otel_eval.conventions.reading.content import Content, usage_of
+from otel_eval.conventions.reading.failures import error_in_result, failure_of, is_bare, is_control_flow, tool_error_of
 from otel_eval.conventions.reading.languages import lost_its_end
 from otel_eval.conventions.reading.messages import calls_in, read_messages, results_in
-from otel_eval.conventions.reading.payloads import is_command, is_tool_message, tool_outcome
 from otel_eval.conventions.reading.reasons import asks_for_tools, reasons_in
-from otel_eval.conventions.reading.trouble import error_in_result, failure_of, is_bare, is_control_flow, tool_error_of
+from otel_eval.conventions.reading.tool_payloads import is_command, is_tool_message, tool_outcome
 from otel_eval.conventions.reading.values import decode_leniently, first_text, is_object, text
 from otel_eval.interaction import Failure, Message
 from otel_eval.signals import Span

@@ -12,10 +12,12 @@ from typing import Any
 
 from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind
 from otel_eval.conventions.reading.content import Content, usage_of
+from otel_eval.conventions.reading.failures import failure_of, tool_error_of
 from otel_eval.conventions.reading.messages import read_messages
-from otel_eval.conventions.reading.payloads import Payload, input_payload, output_payload, tool_arguments, tool_outcome
-from otel_eval.conventions.reading.trouble import failure_of, tool_error_of
-from otel_eval.conventions.reading.values import containers, first_text, is_object, is_placeholder
+from otel_eval.conventions.reading.payloads import Payload, input_payload, output_payload
+from otel_eval.conventions.reading.placeholders import is_placeholder
+from otel_eval.conventions.reading.tool_payloads import tool_arguments, tool_outcome
+from otel_eval.conventions.reading.values import containers, first_text, is_object
 from otel_eval.frozen import changed
 from otel_eval.interaction import Message, TextPart
 from otel_eval.signals import Span

@@ -16,12 +16,12 @@ from typing import Any
 from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind, Missing
 from otel_eval.conventions.reading.answers import answer_id, answer_messages, counted
 from otel_eval.conventions.reading.content import Content
+from otel_eval.conventions.reading.failures import error_in_result, failure_of, is_control_flow, tool_error_of
 from otel_eval.conventions.reading.languages import is_go
 from otel_eval.conventions.reading.messages import read_messages
 from otel_eval.conventions.reading.parts import result_value
 from otel_eval.conventions.reading.payloads import Payload, input_of, output_of
 from otel_eval.conventions.reading.streaming import joined
-from otel_eval.conventions.reading.trouble import error_in_result, failure_of, is_control_flow, tool_error_of
 from otel_eval.conventions.reading.values import first_text, is_object, plain, text
 from otel_eval.interaction import Failure, JsonValue, Message
 from otel_eval.signals import Span

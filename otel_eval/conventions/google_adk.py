@@ -34,10 +34,10 @@ from otel_eval.conventions import events
 from otel_eval.conventions.facts import MISSING, NO_USAGE, Convention, Facts, Kind, Missing
 from otel_eval.conventions.genai import finish_reasons_of
 from otel_eval.conventions.reading.content import Content, usage_of
+from otel_eval.conventions.reading.failures import error_in_result, failure_of, is_bare, tool_error_of
 from otel_eval.conventions.reading.languages import is_go
 from otel_eval.conventions.reading.messages import asked_for, read_messages
 from otel_eval.conventions.reading.streaming import whole
-from otel_eval.conventions.reading.trouble import error_in_result, failure_of, is_bare, tool_error_of
 from otel_eval.conventions.reading.values import Undecodable, decode, first_number, first_text, is_object, plain, text
 from otel_eval.frozen import changed
 from otel_eval.interaction import Failure, GapKind, JsonValue, Message, TextPart, Usage

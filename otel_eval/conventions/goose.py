@@ -12,9 +12,9 @@ from typing import Any
 
 from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind, Missing
 from otel_eval.conventions.reading.content import Content
+from otel_eval.conventions.reading.failures import tool_error_of
 from otel_eval.conventions.reading.languages import RUST_KEYS, rust_module
 from otel_eval.conventions.reading.parts import result_value
-from otel_eval.conventions.reading.trouble import tool_error_of
 from otel_eval.conventions.reading.values import is_object, text
 from otel_eval.interaction import JsonValue
 from otel_eval.signals import Span

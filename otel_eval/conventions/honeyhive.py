@@ -13,8 +13,8 @@ from typing import Any
 from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind
 from otel_eval.conventions.reading.answers import counted
 from otel_eval.conventions.reading.content import Content
+from otel_eval.conventions.reading.failures import is_control_flow
 from otel_eval.conventions.reading.observed import Observed, facts_of, failure_in
-from otel_eval.conventions.reading.trouble import is_control_flow
 from otel_eval.conventions.reading.values import containers, first_text, text, unflatten_object
 from otel_eval.interaction import Failure
 from otel_eval.signals import Span

@@ -20,7 +20,8 @@ from otel_eval.conventions import events
 from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind, Mark
 from otel_eval.conventions.genai_operations import OPERATIONS
 from otel_eval.conventions.reading.content import Content
-from otel_eval.conventions.reading.values import is_placeholder, text
+from otel_eval.conventions.reading.placeholders import is_placeholder
+from otel_eval.conventions.reading.values import text
 from otel_eval.frozen import changed
 from otel_eval.interaction import GapKind, Message, Part, TextPart, ToolCallPart
 from otel_eval.signals import Span, SpanEvent

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from otel_eval.conventions.facts import Convention, Facts, Kind
 from otel_eval.conventions.reading.content import Content
+from otel_eval.conventions.reading.failures import failure_of
 from otel_eval.conventions.reading.observed import Observed, facts_of, failure_in
-from otel_eval.conventions.reading.trouble import failure_of
 from otel_eval.conventions.reading.values import first_text, text
 from otel_eval.interaction import Failure
 from otel_eval.signals import Span

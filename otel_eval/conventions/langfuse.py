@@ -14,9 +14,9 @@ from typing import Any
 from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind
 from otel_eval.conventions.reading.answers import counted
 from otel_eval.conventions.reading.content import Content
+from otel_eval.conventions.reading.failures import failure_of, first_exception_of, is_control_flow
 from otel_eval.conventions.reading.langgraph import agent_in, entrypoint_in
 from otel_eval.conventions.reading.observed import Observed, facts_of
-from otel_eval.conventions.reading.trouble import failure_of, first_exception_of, is_control_flow
 from otel_eval.conventions.reading.values import Undecodable, containers, decode, decode_leniently, text
 from otel_eval.interaction import Failure, GapKind
 from otel_eval.signals import Span

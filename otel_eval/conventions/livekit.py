@@ -12,8 +12,8 @@ from typing import Any
 
 from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind
 from otel_eval.conventions.reading.content import Content
+from otel_eval.conventions.reading.failures import failure_of, is_control_flow, tool_error_of
 from otel_eval.conventions.reading.messages import calls_in, read_message, read_messages
-from otel_eval.conventions.reading.trouble import failure_of, is_control_flow, tool_error_of
 from otel_eval.conventions.reading.values import first_text, is_object
 from otel_eval.interaction import Message, Part, TextPart
 from otel_eval.signals import Span

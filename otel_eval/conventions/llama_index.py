@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 
 from otel_eval.conventions.facts import Convention, Facts, Kind
+from otel_eval.conventions.reading.failures import failure_of
 from otel_eval.conventions.reading.llama_events import ended_with
-from otel_eval.conventions.reading.trouble import failure_of
 from otel_eval.signals import Span
 
 _SCOPE = "openinference.instrumentation.llama_index"

@@ -15,10 +15,10 @@ from typing import Any
 from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind, Missing
 from otel_eval.conventions.llama_react import is_react, read_react
 from otel_eval.conventions.reading.content import Content
+from otel_eval.conventions.reading.failures import failure_of, is_control_flow, tool_error_of
 from otel_eval.conventions.reading.llama_events import ended_with, is_end_cut
 from otel_eval.conventions.reading.llama_messages import read_llama_messages
 from otel_eval.conventions.reading.messages import read_messages
-from otel_eval.conventions.reading.trouble import failure_of, is_control_flow, tool_error_of
 from otel_eval.conventions.reading.values import decode_leniently, first_text, is_object, plain, text, unflatten_object
 from otel_eval.interaction import GapKind, JsonValue, Message
 from otel_eval.signals import Span

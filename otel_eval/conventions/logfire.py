@@ -13,9 +13,9 @@ from typing import Any
 from otel_eval.conventions.facts import MISSING, NO_USAGE, Convention, Facts, Kind
 from otel_eval.conventions.reading.answers import counted
 from otel_eval.conventions.reading.content import Content, usage_of
+from otel_eval.conventions.reading.failures import error_in_result, failure_of, tool_error_of
 from otel_eval.conventions.reading.messages import read_messages
 from otel_eval.conventions.reading.parts import result_value
-from otel_eval.conventions.reading.trouble import error_in_result, failure_of, tool_error_of
 from otel_eval.conventions.reading.values import decode_leniently, first_text, is_object, plain, text
 from otel_eval.interaction import Failure, Message
 from otel_eval.signals import Span

@@ -13,10 +13,11 @@ from typing import Any
 
 from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind, Missing
 from otel_eval.conventions.reading.content import Content
+from otel_eval.conventions.reading.failures import error_in_result, failure_of, tool_error_of
 from otel_eval.conventions.reading.parts import result_value
 from otel_eval.conventions.reading.payloads import Payload, input_of, output_of
-from otel_eval.conventions.reading.trouble import error_in_result, failure_of, tool_error_of
-from otel_eval.conventions.reading.values import decode_leniently, first_text, is_placeholder, plain, text
+from otel_eval.conventions.reading.placeholders import is_placeholder
+from otel_eval.conventions.reading.values import decode_leniently, first_text, plain, text
 from otel_eval.interaction import JsonValue
 from otel_eval.signals import Span
 

@@ -16,9 +16,9 @@ from typing import Any
 from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind
 from otel_eval.conventions.reading.answers import answer_messages
 from otel_eval.conventions.reading.content import Content
+from otel_eval.conventions.reading.failures import error_in_result, failure_of, is_control_flow, tool_error_of
 from otel_eval.conventions.reading.messages import calls_in, read_message, read_messages, results_in
 from otel_eval.conventions.reading.payloads import Payload, input_payload, output_payload
-from otel_eval.conventions.reading.trouble import error_in_result, failure_of, is_control_flow, tool_error_of
 from otel_eval.conventions.reading.values import containers, decode_leniently, first_text, is_object, plain, text
 from otel_eval.interaction import Message, Part, TextPart
 from otel_eval.json_text import dumps

@@ -17,9 +17,9 @@ from typing import Any
 from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind
 from otel_eval.conventions.reading.answers import answer_id, counted
 from otel_eval.conventions.reading.content import Content
+from otel_eval.conventions.reading.failures import error_in_result, failure_of, is_control_flow, tool_error_of
 from otel_eval.conventions.reading.messages import read_message, read_messages
 from otel_eval.conventions.reading.parts import result_value
-from otel_eval.conventions.reading.trouble import error_in_result, failure_of, is_control_flow, tool_error_of
 from otel_eval.conventions.reading.values import containers, is_object, plain, text
 from otel_eval.interaction import Failure, Message, TextPart
 from otel_eval.json_text import dumps

@@ -8,7 +8,7 @@ Source: mark3labs/mcp-go 1.2.1 (``server/tracing.go``, ``client/tracing.go``).
 from __future__ import annotations
 
 from otel_eval.conventions.facts import Convention, Facts, Kind
-from otel_eval.conventions.reading.trouble import tool_error_of
+from otel_eval.conventions.reading.failures import tool_error_of
 from otel_eval.conventions.reading.values import text
 from otel_eval.signals import Span
 

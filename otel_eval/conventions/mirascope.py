@@ -10,9 +10,9 @@ from __future__ import annotations
 from otel_eval.conventions.facts import Convention, Facts, Kind
 from otel_eval.conventions.reading.answers import counted
 from otel_eval.conventions.reading.content import Content
+from otel_eval.conventions.reading.failures import failure_of
 from otel_eval.conventions.reading.messages import read_messages
 from otel_eval.conventions.reading.observed import Observed, facts_of
-from otel_eval.conventions.reading.trouble import failure_of
 from otel_eval.conventions.reading.values import decode_leniently, text
 from otel_eval.signals import Span
 

@@ -13,9 +13,9 @@ from typing import Any
 from otel_eval.conventions.facts import Convention, Facts, Kind
 from otel_eval.conventions.reading.answers import counted
 from otel_eval.conventions.reading.content import Content
+from otel_eval.conventions.reading.failures import failure_of
 from otel_eval.conventions.reading.langgraph import agent_in, entrypoint_in
 from otel_eval.conventions.reading.observed import Observed, facts_of, failure_in
-from otel_eval.conventions.reading.trouble import failure_of
 from otel_eval.conventions.reading.values import decode_leniently, is_object, text
 from otel_eval.signals import Span
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from otel_eval.conventions.dspy import SUBMIT, module_facts
 from otel_eval.conventions.facts import Convention, Facts, Kind
 from otel_eval.conventions.reading.content import Content
-from otel_eval.conventions.reading.trouble import failure_of
+from otel_eval.conventions.reading.failures import failure_of
 from otel_eval.conventions.reading.values import decode_leniently, text
 from otel_eval.frozen import changed
 from otel_eval.signals import Span

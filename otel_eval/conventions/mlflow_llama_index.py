@@ -13,8 +13,8 @@ from typing import Any
 from otel_eval.conventions.facts import Convention, Facts, Kind
 from otel_eval.conventions.llama_index import agent_named_in
 from otel_eval.conventions.reading.content import Content
+from otel_eval.conventions.reading.failures import failure_of
 from otel_eval.conventions.reading.messages import read_messages
-from otel_eval.conventions.reading.trouble import failure_of
 from otel_eval.conventions.reading.values import decode_leniently, is_object, text
 from otel_eval.interaction import Message, TextPart
 from otel_eval.signals import Span

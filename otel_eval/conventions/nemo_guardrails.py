@@ -13,8 +13,8 @@ import re
 
 from otel_eval.conventions.facts import Convention, Facts, Kind
 from otel_eval.conventions.reading.content import Content
+from otel_eval.conventions.reading.failures import failure_of
 from otel_eval.conventions.reading.messages import read_messages
-from otel_eval.conventions.reading.trouble import failure_of
 from otel_eval.conventions.reading.values import number, text
 from otel_eval.interaction import Message, TextPart, Usage
 from otel_eval.signals import Span

@@ -14,19 +14,13 @@ from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind, Missin
 from otel_eval.conventions.openinference_messages import messages_in
 from otel_eval.conventions.reading.answers import answer_id, answer_messages
 from otel_eval.conventions.reading.content import Content, usage_of
+from otel_eval.conventions.reading.failures import failure_of, is_control_flow, is_vercels, tool_error_of
 from otel_eval.conventions.reading.langgraph import entrypoint_in
 from otel_eval.conventions.reading.languages import lost_its_end
 from otel_eval.conventions.reading.messages import read_messages
-from otel_eval.conventions.reading.payloads import (
-    Payload,
-    input_payload,
-    is_object_repr,
-    output_payload,
-    tool_arguments,
-    tool_outcome,
-)
+from otel_eval.conventions.reading.payloads import Payload, input_payload, is_object_repr, output_payload
 from otel_eval.conventions.reading.run_together import apart
-from otel_eval.conventions.reading.trouble import failure_of, is_control_flow, is_vercels, tool_error_of
+from otel_eval.conventions.reading.tool_payloads import tool_arguments, tool_outcome
 from otel_eval.conventions.reading.values import containers, decode_leniently, first_text, is_object, text
 from otel_eval.interaction import GapKind, JsonValue, Message
 from otel_eval.signals import Span

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind, Missing
 from otel_eval.conventions.reading.content import Content
-from otel_eval.conventions.reading.trouble import error_in_result, tool_error_of
+from otel_eval.conventions.reading.failures import error_in_result, tool_error_of
 from otel_eval.conventions.reading.values import is_object, plain, text
 from otel_eval.interaction import JsonValue
 from otel_eval.signals import Span

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 
 from otel_eval.conventions.facts import Facts, Kind
 from otel_eval.conventions.reading.content import Content
-from otel_eval.conventions.reading.trouble import failure_of
+from otel_eval.conventions.reading.failures import failure_of
 from otel_eval.conventions.reading.values import is_object, text
 from otel_eval.frozen import changed
 from otel_eval.interaction import Message, Part, TextPart, ToolResultPart

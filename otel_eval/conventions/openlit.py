@@ -18,11 +18,11 @@ from otel_eval.conventions.genai import TOOL_CLASSES
 from otel_eval.conventions.haystack import chat
 from otel_eval.conventions.openinference_haystack import spelled_out
 from otel_eval.conventions.reading.content import Content
+from otel_eval.conventions.reading.failures import error_in_result, failure_of, tool_error_of
 from otel_eval.conventions.reading.messages import read_messages
 from otel_eval.conventions.reading.parts import result_value
 from otel_eval.conventions.reading.payloads import input_payload, output_payload
 from otel_eval.conventions.reading.reprs import value_in
-from otel_eval.conventions.reading.trouble import error_in_result, failure_of, tool_error_of
 from otel_eval.conventions.reading.values import decode_leniently, first_text, is_object, text, unflatten
 from otel_eval.interaction import GapKind, JsonValue, Message, Part, ToolCallPart
 from otel_eval.signals import Span

@@ -16,18 +16,12 @@ from typing import Any, TypeGuard
 
 from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind, Missing
 from otel_eval.conventions.reading.content import Content
+from otel_eval.conventions.reading.failures import failure_of, is_control_flow, tool_error_of
 from otel_eval.conventions.reading.langchain_reprs import is_content_whole
 from otel_eval.conventions.reading.langgraph import entrypoint_in
-from otel_eval.conventions.reading.payloads import (
-    Payload,
-    ToolOutcome,
-    input_of,
-    input_payload,
-    output_payload,
-    tool_arguments,
-    tool_outcome,
-)
-from otel_eval.conventions.reading.trouble import failure_of, is_control_flow, tool_error_of
+from otel_eval.conventions.reading.payloads import Payload, input_of, input_payload, output_payload
+from otel_eval.conventions.reading.placeholders import says_nothing
+from otel_eval.conventions.reading.tool_payloads import ToolOutcome, tool_arguments, tool_outcome
 from otel_eval.conventions.reading.values import (
     Undecodable,
     containers,
@@ -35,7 +29,6 @@ from otel_eval.conventions.reading.values import (
     decode_leniently,
     first_text,
     is_object,
-    says_nothing,
     text,
 )
 from otel_eval.interaction import GapKind, JsonValue

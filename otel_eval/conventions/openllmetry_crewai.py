@@ -10,9 +10,9 @@ from __future__ import annotations
 from otel_eval.conventions.facts import Convention, Facts, Kind
 from otel_eval.conventions.openllmetry import KIND, OUTPUT, SETTING
 from otel_eval.conventions.reading.content import Content
+from otel_eval.conventions.reading.failures import failure_of
 from otel_eval.conventions.reading.messages import read_messages
 from otel_eval.conventions.reading.reprs import CutRepr, objects_in
-from otel_eval.conventions.reading.trouble import failure_of
 from otel_eval.conventions.reading.values import containers, decode_leniently, text
 from otel_eval.interaction import GapKind, Message
 from otel_eval.signals import Span

@@ -15,8 +15,8 @@ from otel_eval.conventions.facts import Convention, Facts, Kind
 from otel_eval.conventions.openllmetry import INPUT, KIND, OUTPUT
 from otel_eval.conventions.openllmetry import JS_SETTING as SETTING
 from otel_eval.conventions.reading.content import Content
+from otel_eval.conventions.reading.failures import failure_of, is_control_flow
 from otel_eval.conventions.reading.payloads import input_payload, output_payload
-from otel_eval.conventions.reading.trouble import failure_of, is_control_flow
 from otel_eval.conventions.reading.values import is_object, text
 from otel_eval.signals import Span
 

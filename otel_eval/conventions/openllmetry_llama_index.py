@@ -15,9 +15,9 @@ from typing import Any
 from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind
 from otel_eval.conventions.openllmetry import KIND, OUTPUT, SETTING
 from otel_eval.conventions.reading.content import Content
+from otel_eval.conventions.reading.failures import failure_of, tool_error_of
 from otel_eval.conventions.reading.llama_messages import read_llama_messages
-from otel_eval.conventions.reading.payloads import tool_outcome
-from otel_eval.conventions.reading.trouble import failure_of, tool_error_of
+from otel_eval.conventions.reading.tool_payloads import tool_outcome
 from otel_eval.conventions.reading.values import is_object, text
 from otel_eval.interaction import Message
 from otel_eval.signals import Span

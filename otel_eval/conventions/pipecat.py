@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from otel_eval.conventions.facts import Convention, Facts, Kind
 from otel_eval.conventions.reading.content import Content
-from otel_eval.conventions.reading.trouble import failure_of, is_control_flow
+from otel_eval.conventions.reading.failures import failure_of, is_control_flow
 from otel_eval.conventions.reading.values import text
 from otel_eval.interaction import Message, TextPart
 from otel_eval.signals import Span

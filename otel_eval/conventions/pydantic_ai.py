@@ -14,8 +14,8 @@ from typing import Any
 
 from otel_eval.conventions.facts import Convention, Facts, Kind
 from otel_eval.conventions.reading.content import USAGE_KEYS, Content, usage_of
+from otel_eval.conventions.reading.failures import failure_of, is_control_flow, tool_error_of
 from otel_eval.conventions.reading.messages import asked_for, asks, calls_in, read_message, results_in
-from otel_eval.conventions.reading.trouble import failure_of, is_control_flow, tool_error_of
 from otel_eval.conventions.reading.values import Undecodable, decode, decode_leniently, is_object, number, text
 from otel_eval.interaction import GapKind, Message
 from otel_eval.signals import Span

@@ -21,8 +21,8 @@ from typing import Any
 
 from otel_eval.conventions.facts import MISSING, NO_USAGE, TOOL_CALLS, Convention, Facts, Kind, Mark
 from otel_eval.conventions.reading.content import Content, usage_of
+from otel_eval.conventions.reading.failures import failure_of
 from otel_eval.conventions.reading.languages import RUST_KEYS, rust_module
-from otel_eval.conventions.reading.trouble import failure_of
 from otel_eval.conventions.reading.values import decode_leniently, first_text, is_object, text
 from otel_eval.interaction import Failure, GapKind
 from otel_eval.signals import Span

@@ -14,8 +14,8 @@ from typing import Any
 from otel_eval.conventions.facts import Convention, Facts, Kind
 from otel_eval.conventions.genai_operations import kind_of
 from otel_eval.conventions.reading.content import Content
+from otel_eval.conventions.reading.failures import error_in_result, failure_of, tool_error_of
 from otel_eval.conventions.reading.messages import calls_in, read_message, read_messages
-from otel_eval.conventions.reading.trouble import error_in_result, failure_of, tool_error_of
 from otel_eval.conventions.reading.values import decode_leniently, is_object
 from otel_eval.interaction import Message, Part, TextPart
 from otel_eval.signals import Span

@@ -12,8 +12,8 @@ import ast
 
 from otel_eval.conventions.facts import Convention, Facts, Kind
 from otel_eval.conventions.reading.content import Content
-from otel_eval.conventions.reading.payloads import tool_arguments
-from otel_eval.conventions.reading.trouble import tool_error_of
+from otel_eval.conventions.reading.failures import tool_error_of
+from otel_eval.conventions.reading.tool_payloads import tool_arguments
 from otel_eval.conventions.reading.values import is_object, text
 from otel_eval.signals import Span
 

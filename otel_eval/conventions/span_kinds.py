@@ -10,8 +10,9 @@ from typing import Any
 
 from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind
 from otel_eval.conventions.reading.content import Content
-from otel_eval.conventions.reading.payloads import Payload, input_payload, output_payload, tool_arguments, tool_outcome
-from otel_eval.conventions.reading.trouble import failure_of, tool_error_of
+from otel_eval.conventions.reading.failures import failure_of, tool_error_of
+from otel_eval.conventions.reading.payloads import Payload, input_payload, output_payload
+from otel_eval.conventions.reading.tool_payloads import tool_arguments, tool_outcome
 from otel_eval.conventions.reading.values import containers, decode_leniently, first_text, is_object, text
 from otel_eval.signals import Span
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind
 from otel_eval.conventions.reading.content import Content
-from otel_eval.conventions.reading.trouble import error_in_result, failure_of, is_control_flow, tool_error_of
+from otel_eval.conventions.reading.failures import error_in_result, failure_of, is_control_flow, tool_error_of
 from otel_eval.conventions.reading.values import text
 from otel_eval.conventions.spring_ai_content import client_prompt, completion, model_prompt, read_log
 from otel_eval.signals import Span

@@ -15,7 +15,7 @@ from typing import Any
 
 from otel_eval.conventions.facts import Convention, Facts, Kind
 from otel_eval.conventions.reading.content import Content
-from otel_eval.conventions.reading.trouble import failure_of
+from otel_eval.conventions.reading.failures import failure_of
 from otel_eval.conventions.reading.values import Undecodable, decode, plain
 from otel_eval.interaction import GapKind, JsonValue, Message, Part, TextPart, ToolCallPart, ToolResultPart
 from otel_eval.signals import Span

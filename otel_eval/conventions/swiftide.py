@@ -15,8 +15,8 @@ from typing import Any
 from otel_eval.conventions.facts import Convention, Facts, Kind
 from otel_eval.conventions.reading.answers import counted
 from otel_eval.conventions.reading.content import Content
+from otel_eval.conventions.reading.failures import failure_of
 from otel_eval.conventions.reading.messages import read_messages
-from otel_eval.conventions.reading.trouble import failure_of
 from otel_eval.conventions.reading.values import is_object, text
 from otel_eval.interaction import Message
 from otel_eval.signals import Span

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind, Missing
 from otel_eval.conventions.reading.content import Content
+from otel_eval.conventions.reading.failures import failure_of, tool_error_of
 from otel_eval.conventions.reading.parts import result_value
-from otel_eval.conventions.reading.trouble import failure_of, tool_error_of
 from otel_eval.conventions.reading.values import is_object, text
 from otel_eval.interaction import JsonValue, Message
 from otel_eval.signals import Span

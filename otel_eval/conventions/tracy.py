@@ -12,8 +12,8 @@ from typing import Any
 
 from otel_eval.conventions.facts import Convention, Facts, Kind
 from otel_eval.conventions.reading.content import Content, usage_of
+from otel_eval.conventions.reading.failures import failure_of, is_control_flow
 from otel_eval.conventions.reading.messages import read_message
-from otel_eval.conventions.reading.trouble import failure_of, is_control_flow
 from otel_eval.conventions.reading.values import decode_leniently, first_text, is_object, text, unflatten
 from otel_eval.interaction import GapKind, Message
 from otel_eval.signals import Span

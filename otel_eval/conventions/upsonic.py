@@ -11,7 +11,7 @@ from typing import Any
 
 from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind, Missing
 from otel_eval.conventions.reading.content import Content, usage_of
-from otel_eval.conventions.reading.trouble import error_in_result, failure_of, tool_error_of
+from otel_eval.conventions.reading.failures import error_in_result, failure_of, tool_error_of
 from otel_eval.conventions.reading.values import decode_leniently, is_object, text
 from otel_eval.interaction import GapKind, JsonValue
 from otel_eval.signals import Span

@@ -16,9 +16,9 @@ from otel_eval.conventions.events import NOTHING, facts_of_events
 from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind, Missing
 from otel_eval.conventions.google_adk import HANDOFFS, own
 from otel_eval.conventions.reading.content import Content, usage_of
+from otel_eval.conventions.reading.failures import error_in_result, failure_of, tool_error_of
 from otel_eval.conventions.reading.messages import read_messages
 from otel_eval.conventions.reading.parts import result_value
-from otel_eval.conventions.reading.trouble import error_in_result, failure_of, tool_error_of
 from otel_eval.conventions.reading.values import first_text, is_object, plain, text
 from otel_eval.interaction import JsonValue, Message
 from otel_eval.signals import Span

@@ -13,9 +13,9 @@ from typing import Any
 
 from otel_eval.conventions.facts import Convention, Facts, Kind
 from otel_eval.conventions.reading.content import Content, usage_of
+from otel_eval.conventions.reading.failures import error_in_result, failure_of, is_control_flow, tool_error_of
 from otel_eval.conventions.reading.messages import calls_in, read_message, read_messages
 from otel_eval.conventions.reading.reasons import asks_for_tools
-from otel_eval.conventions.reading.trouble import error_in_result, failure_of, is_control_flow, tool_error_of
 from otel_eval.conventions.reading.values import decode_leniently, first_text, is_object, text
 from otel_eval.interaction import Failure, Message, Part, ReasoningPart, TextPart
 from otel_eval.signals import Span

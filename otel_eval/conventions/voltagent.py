@@ -15,9 +15,10 @@ from typing import Any
 from otel_eval.conventions.facts import MISSING, Convention, Facts, Kind
 from otel_eval.conventions.reading.answers import counted
 from otel_eval.conventions.reading.content import Content
+from otel_eval.conventions.reading.failures import error_in_result, failure_of, is_control_flow, tool_error_of
 from otel_eval.conventions.reading.messages import read_messages
-from otel_eval.conventions.reading.trouble import error_in_result, failure_of, is_control_flow, tool_error_of
-from otel_eval.conventions.reading.values import containers, first_text, is_object, is_placeholder, text
+from otel_eval.conventions.reading.placeholders import is_placeholder
+from otel_eval.conventions.reading.values import containers, first_text, is_object, text
 from otel_eval.interaction import Message
 from otel_eval.signals import Span
 

@@ -13,8 +13,8 @@ from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, 
 from functools import partial
 from typing import Protocol
 
+from otel_eval.assemble.closed_traces import UnreadableTrace, dump, load
 from otel_eval.assemble.completion import Closed, Completion, CompletionSettings, Due, Ready
-from otel_eval.assemble.keeping import UnreadableTrace, dump, load
 from otel_eval.assemble.nodes import Node
 from otel_eval.clock import Clock, sleep_until_set
 from otel_eval.conventions.facts import Note

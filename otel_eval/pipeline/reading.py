@@ -6,7 +6,7 @@ import logging
 from collections.abc import Collection
 
 from otel_eval.assemble.nodes import Node, join, observe, ordinary
-from otel_eval.assemble.own import OwnTelemetry
+from otel_eval.assemble.own_telemetry import OwnTelemetry
 from otel_eval.conventions.facts import Note
 from otel_eval.conventions.registry import default_registry
 from otel_eval.crashes import DiedBefore

@@ -8,7 +8,7 @@ import pytest
 
 from otel_eval.assemble.assembler import assemble
 from otel_eval.assemble.nodes import observe
-from otel_eval.assemble.ties import ties
+from otel_eval.assemble.trace_ties import ties
 from otel_eval.signals import Span
 from otel_eval.testing.spans import SECOND_NS, START_NS, message, model_span, span, tool_span
 

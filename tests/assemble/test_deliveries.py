@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from otel_eval.assemble.assembler import assemble
+from otel_eval.assemble.closed_traces import dump, load
 from otel_eval.assemble.completion import Completion, CompletionSettings
-from otel_eval.assemble.keeping import dump, load
 from otel_eval.assemble.nodes import observe
 from otel_eval.frozen import changed
 from otel_eval.interaction import GapKind, Interaction

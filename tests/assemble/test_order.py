@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from otel_eval.assemble.assembler import assemble, assemble_nodes
 from otel_eval.assemble.digest import revision_digest
 from otel_eval.assemble.nodes import join, observe
-from otel_eval.assemble.ties import ties
+from otel_eval.assemble.trace_ties import ties
 from otel_eval.interaction import Interaction
 from otel_eval.receive.files import Recording, read_path
 from otel_eval.signals import LogRecord, Span

@@ -10,7 +10,7 @@ import pytest
 
 from otel_eval.assemble.assembler import assemble
 from otel_eval.assemble.nodes import observe
-from otel_eval.assemble.ties import ties
+from otel_eval.assemble.trace_ties import ties
 from otel_eval.interaction import GapKind, Interaction
 from otel_eval.signals import Scope, Span, SpanEvent
 from otel_eval.testing.spans import SECOND_NS, START_NS, span

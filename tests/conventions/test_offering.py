@@ -13,7 +13,7 @@ from opentelemetry.semconv._incubating import attributes as incubating
 from otel_eval.conventions import offering
 from otel_eval.conventions.facts import Convention
 from otel_eval.conventions.offering import Offering
-from otel_eval.conventions.registry import CONVENTIONS
+from otel_eval.conventions.table import CONVENTIONS
 from otel_eval.signals import Scope, SpanEvent
 from otel_eval.testing.spans import span
 

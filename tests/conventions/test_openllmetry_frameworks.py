@@ -10,7 +10,7 @@ import pytest
 
 from otel_eval.assemble.assembler import assemble
 from otel_eval.assemble.nodes import observe
-from otel_eval.assemble.ties import ties
+from otel_eval.assemble.trace_ties import ties
 from otel_eval.conventions.facts import Facts, Kind, Mark
 from otel_eval.conventions.reading.reprs import CutRepr, objects_in
 from otel_eval.conventions.registry import facts_of

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from otel_eval.assemble.assembler import assemble
-from otel_eval.conventions.reading.trouble import error_in_result
+from otel_eval.conventions.reading.failures import error_in_result
 from otel_eval.conventions.registry import facts_of
 from otel_eval.signals import Scope, SpanEvent
 from otel_eval.testing.spans import span

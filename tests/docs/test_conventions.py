@@ -13,7 +13,8 @@ import pytest
 
 from otel_eval.conventions import reading
 from otel_eval.conventions.facts import Kind
-from otel_eval.conventions.registry import CONVENTIONS, default_registry
+from otel_eval.conventions.registry import default_registry
+from otel_eval.conventions.table import CONVENTIONS
 
 PAGE = (Path(__file__).parents[2] / "docs" / "conventions.md").read_text()
 BLOCKS = dict(re.findall(r"```\w+ title=(\S+)\n(.*?)```", PAGE, re.DOTALL))

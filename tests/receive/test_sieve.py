@@ -9,7 +9,7 @@ import pytest
 
 from otel_eval.assemble.nodes import observe
 from otel_eval.conventions.facts import Convention
-from otel_eval.conventions.registry import CONVENTIONS
+from otel_eval.conventions.table import CONVENTIONS
 from otel_eval.receive.decode import decode_traces, sift_traces
 from otel_eval.receive.sieve import Sieve
 from otel_eval.signals import OrdinarySpan, Scope, SpanEvent

@@ -13,6 +13,7 @@ from otel_eval.conventions.reading.langchain_reprs import is_content_whole
 from otel_eval.conventions.reading.messages import read_messages
 from otel_eval.conventions.reading.parts import result_value
 from otel_eval.conventions.reading.payloads import input_payload, output_payload
+from otel_eval.conventions.reading.placeholders import is_object_text, is_placeholder, says_nothing
 from otel_eval.conventions.reading.values import (
     Undecodable,
     beginning_of_string,
@@ -20,11 +21,8 @@ from otel_eval.conventions.reading.values import (
     decode_leniently,
     first_number,
     is_object,
-    is_object_text,
-    is_placeholder,
     looks_cut,
     plain,
-    says_nothing,
     text,
     unflatten,
 )

@@ -11,11 +11,13 @@ from typing import Any
 from otel_eval.conventions.facts import MISSING, NO_USAGE, Facts, Kind, Missing
 from otel_eval.conventions.reading.answers import answer_id, answer_messages, counted
 from otel_eval.conventions.reading.content import Content
+from otel_eval.conventions.reading.failures import failure_of, first_exception_of, is_control_flow
 from otel_eval.conventions.reading.messages import read_messages
-from otel_eval.conventions.reading.payloads import Payload, input_of, output_of, tool_arguments, tool_outcome
+from otel_eval.conventions.reading.payloads import Payload, input_of, output_of
+from otel_eval.conventions.reading.placeholders import says_nothing
 from otel_eval.conventions.reading.run_together import apart
-from otel_eval.conventions.reading.trouble import failure_of, first_exception_of, is_control_flow
-from otel_eval.conventions.reading.values import containers, is_object, plain, says_nothing, text
+from otel_eval.conventions.reading.tool_payloads import tool_arguments, tool_outcome
+from otel_eval.conventions.reading.values import containers, is_object, plain, text
 from otel_eval.frozen import frozen
 from otel_eval.interaction import Failure, JsonValue, Message, TextPart, Usage
 from otel_eval.signals import Span

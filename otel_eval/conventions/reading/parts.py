@@ -9,15 +9,8 @@ from typing import Any
 
 from otel_eval.conventions.reading.media import attachment_of, with_transcript
 from otel_eval.conventions.reading.own_tools import details_of
-from otel_eval.conventions.reading.values import (
-    containers,
-    decode_leniently,
-    first_of,
-    is_object,
-    is_placeholder,
-    looks_cut,
-    plain,
-)
+from otel_eval.conventions.reading.placeholders import is_placeholder
+from otel_eval.conventions.reading.values import containers, decode_leniently, first_of, is_object, looks_cut, plain
 from otel_eval.interaction import (
     JsonValue,
     Part,

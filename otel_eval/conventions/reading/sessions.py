@@ -9,7 +9,8 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from otel_eval.conventions.reading.values import NOTHING, decode_leniently, first_text, is_object, text
+from otel_eval.conventions.reading.placeholders import NOTHING
+from otel_eval.conventions.reading.values import decode_leniently, first_text, is_object, text
 
 _KEYS = (
     "session_id",

@@ -1,4 +1,4 @@
-"""Reading attribute values: JSON in strings, double encodings, Python reprs, flattened lists, placeholders.
+"""Reading attribute values: JSON in strings, double encodings, Python reprs, flattened lists.
 
 Only containers that are known to hold JSON are decoded; a user may type ``{"a": 1}`` or ``42``, and that is a text.
 """
@@ -14,79 +14,19 @@ from typing import Any, TypeGuard
 import orjson
 
 from otel_eval.conventions.reading.literals import literal
+from otel_eval.conventions.reading.placeholders import is_placeholder
 from otel_eval.interaction import JsonValue
-from otel_eval.redaction.markers import is_bare
 
 MAX_DEPTH = 100
 """JSON that is nested deeper than orjson writes (254 levels; it reads 1,024), or deeper than this where orjson does not
 write it at all, is left as text: whoever walks it, or writes it within something else, would run out of stack."""
 
-PLACEHOLDERS = frozenset(
-    {
-        "__REDACTED__",  # OpenInference
-        "[REDACTED]",  # Strands and many proxies
-        "<REDACTED>",  # Claude Code
-        "<redacted>",
-        "<elided>",  # Google ADK logs
-        "redacted-by-litellm",
-        "HIDDEN:non-empty",  # Koog
-        "Function called with tools",  # OpenLIT until 1.33, whatever was answered to a request with tools
-    }
-)
-"""Texts that stand where content was."""
-
-_SCRUBBED = re.compile(
-    r"(?:\[|<|\*+|__) ?(?:redacted|hidden|masked|elided|omitted|suppressed)(?:\]|>| ?\*+|__)",
-    re.I,
-)
-"""What programs give to an instrumentation that takes a masking function (Langfuse, LangSmith)."""
 _JSON_START = re.compile(r"\s*(?:[\[{\"]|-?\d|true\b|false\b|null\b|NaN\b)")
 
 _CONTAINER_START = re.compile(r"""\s*(?:\{|\[\s*[\[{]?)\s*(["'\[{])""")
 _JSON_STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"', re.S)
 _SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
 _STRING = re.compile(r"""'[^'\\]*(?:\\.[^'\\]*)*'|"[^"\\]*(?:\\.[^"\\]*)*\"""", re.S)
-
-
-def is_placeholder(value: object) -> bool:
-    """Whether the value only says that something was hidden."""
-    if not isinstance(value, str) or len(value) > _LONGEST_PLACEHOLDER or value[:1] not in _PLACEHOLDER_START:
-        return False
-    stripped = value.strip()
-    return stripped in PLACEHOLDERS or _SCRUBBED.fullmatch(stripped) is not None or is_bare(stripped)
-
-
-_LONGEST_PLACEHOLDER = 200
-"""With blanks around it. Saves a scan of every longer text."""
-_PLACEHOLDER_START = "[<*_rRFH \t\r\n"
-"""Saves a scan of nearly all others."""
-
-
-_OBJECT = re.compile(r"\[object [A-Z]\w*\]")
-
-
-def is_object_text(value: object) -> bool:
-    """Whether it is what JavaScript makes of an object in place of a text: of its content nothing is left."""
-    return isinstance(value, str) and value[:8] == "[object " and _OBJECT.fullmatch(value.strip()) is not None
-
-
-NOTHING = frozenset({"null", "None", "undefined", "nil", "<unknown_tool_output>"})
-"""What ``json.dumps(None)``, ``JSON.stringify(null)`` and ``str(None)`` make of a value that is not there, and what VeADK
-writes of a tool that failed."""
-
-
-def is_nothing(value: object) -> bool:
-    """Whether it is what languages write where there is no value."""
-    return isinstance(value, str) and len(value) < _LONGEST_NOTHING and value.strip() in NOTHING
-
-
-def says_nothing(value: object) -> bool:
-    """As :func:`is_nothing`, of what was asked or answered: an empty text in the quotes of JSON says nothing either."""
-    return is_nothing(value) or (isinstance(value, str) and value[:1] == '"' and value.strip() == '""')
-
-
-_LONGEST_NOTHING = 30
-"""With blanks around it. Saves a copy of every longer text."""
 
 
 def text(value: object) -> str | None:

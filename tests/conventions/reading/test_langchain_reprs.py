@@ -9,7 +9,8 @@ import pytest
 
 from otel_eval.conventions.reading.langchain_reprs import message_in
 from otel_eval.conventions.reading.messages import calls_in, read_messages, results_in
-from otel_eval.conventions.reading.payloads import output_payload, tool_outcome
+from otel_eval.conventions.reading.payloads import output_payload
+from otel_eval.conventions.reading.tool_payloads import tool_outcome
 
 CALL = """content='' additional_kwargs={'a': "it's"} id='run-1' tool_calls=[{'name': 'find', 'args': {'id': 9}, 'id': 'c1'}]"""
 RESULT = "content='{\"status\": \"sent\"}' name='find' tool_call_id='c1'"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from otel_eval.conventions.reading.messages import read_message, read_messages
-from otel_eval.conventions.reading.values import is_placeholder
+from otel_eval.conventions.reading.placeholders import is_placeholder
 from otel_eval.interaction import Attachment, Message, ReasoningPart, TextPart, ToolCallPart, ToolResultPart
 
 ASKED = Message(role="user", parts=(TextPart(text="hi"),))

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from otel_eval.conventions.reading.content import Content
-from otel_eval.conventions.reading.payloads import input_payload, output_payload, tool_arguments, tool_outcome
+from otel_eval.conventions.reading.payloads import input_payload, output_payload
+from otel_eval.conventions.reading.tool_payloads import tool_arguments, tool_outcome
 from otel_eval.conventions.registry import facts_of
 from otel_eval.testing.spans import span
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from otel_eval.assemble.bare import message_key
+from otel_eval.assemble.bare_loops import message_key
 from otel_eval.assemble.nodes import Node
 from otel_eval.conventions.facts import Facts, Kind, Note
 from otel_eval.conventions.reading.messages import asks, call_ids_in

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 
-from otel_eval.assemble.asked import canonical
 from otel_eval.assemble.calls import Call
 from otel_eval.assemble.evidence import Evidence
+from otel_eval.assemble.requested_calls import canonical
 from otel_eval.assemble.tool_spans import ToolSpan
 from otel_eval.assemble.transcript import asked_at, system_in
 from otel_eval.conventions.facts import fill

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from otel_eval.conventions.reading.trouble import error_in_result
+from otel_eval.conventions.reading.failures import error_in_result
 from otel_eval.conventions.registry import facts_of
 from otel_eval.signals import SpanEvent
 from otel_eval.testing.spans import span

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from otel_eval.conventions.reading.cutting import is_cut, tails_of
+from otel_eval.conventions.reading.truncation import is_cut, tails_of
 from otel_eval.conventions.reading.values import Undecodable, beginning_of_string, decode, looks_cut
 from otel_eval.testing.spans import span
 

@@ -11,12 +11,12 @@ from collections import Counter
 from collections.abc import Sequence, Set
 from dataclasses import dataclass, field
 
-from otel_eval.assemble.asked import canonical
 from otel_eval.assemble.calls import Call, last_of
-from otel_eval.assemble.loose_calls import place_lost, place_untold
 from otel_eval.assemble.nodes import Node
+from otel_eval.assemble.requested_calls import canonical
 from otel_eval.assemble.transcript import answer_in
 from otel_eval.assemble.tree import Tree
+from otel_eval.assemble.unattached_calls import place_lost, place_untold
 from otel_eval.conventions.facts import TOOL_CALLS, Kind
 from otel_eval.conventions.reading.messages import asked_for, asks, call_ids_in, calls_in, results_in
 from otel_eval.conventions.reading.reasons import ends_the_turn

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from otel_eval.assemble.bare import Loop
+from otel_eval.assemble.bare_loops import Loop
 from otel_eval.assemble.detached import asked_ids, encloses, is_detached
 from otel_eval.assemble.evidence import Evidence
 from otel_eval.assemble.nodes import Node

@@ -96,7 +96,7 @@ def _gaps(
     missing: Lacking,
     absent: GapKind,
 ) -> tuple[Gap, ...]:
-    setting, gaps = facts.setting or missing.setting, []
+    setting, gaps = (missing.setting if facts.setting is None else facts.setting or None), []
     for field, value in (("arguments", arguments), ("result", result)):
         own = value is MISSING or value is (facts.arguments if field == "arguments" else facts.result)
         kind = next((mark.kind for mark in facts.marks if mark.field == field), None) if own else None

@@ -14,7 +14,8 @@ from otel_eval.conventions.reading.values import text
 from otel_eval.interaction import GapKind
 from otel_eval.signals import Span
 
-SETTING = "none: Ax writes no content"
+_NO_SETTING = ""
+"""None would help, the standard's neither."""
 
 _CALL, _PROGRAM, _TOOL = "AI Chat Request", "AxGen", "Tool: "
 _TOKENS = {"input_tokens": ("gen_ai.usage.input_tokens",), "output_tokens": ("gen_ai.usage.output_tokens",)}
@@ -30,10 +31,10 @@ def read(span: Span) -> Facts | None:
             usage=usage_of(told, _TOKENS),
             failure=failure_of(span),
             marks=(Mark(field="output", kind=GapKind.NOT_CAPTURED),),
-            setting=SETTING,
+            setting=_NO_SETTING,
         )
     if span.name.startswith(_PROGRAM) and "provided_functions" in attributes:
-        return Facts(kind=Kind.AGENT, failure=failure_of(span), setting=SETTING)
+        return Facts(kind=Kind.AGENT, failure=failure_of(span), setting=_NO_SETTING)
     tool = text(attributes.get("tool.name"))
     if span.name.startswith(_TOOL) and tool is not None and "tool.mode" in attributes:
         raised = failure_of(span, exceptions_count=True)  # the status stays unset
@@ -42,7 +43,7 @@ def read(span: Span) -> Facts | None:
             tool=tool,
             call_id=text(attributes.get("function.id")),
             error=None if raised is None else str(raised),
-            setting=SETTING,
+            setting=_NO_SETTING,
         )
     return None
 

@@ -51,6 +51,7 @@ def test_a_program() -> None:
     assert (found.asked, found.reply, found.complete) == (None, None, True)
     assert [(each.name, each.call_id, each.error) for each in found.tool_calls] == [("order", "c1", None)]
     assert (found.model, found.usage.input_tokens, len(found.model_calls)) == ("gpt-x", 42, 2)
+    assert {gap.setting for gap in found.all_gaps()} == {None}  # none would help
 
 
 def test_a_tool_that_raises() -> None:

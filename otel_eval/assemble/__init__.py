@@ -15,7 +15,7 @@ The way of :func:`~otel_eval.assemble.assembler.assemble_nodes`::
     interactions                                one Interaction:
       transcript, turns, replies                  this turn's question and answer, and what was said before
       requested_calls, tool_call, tools           the tool calls of messages and of spans, joined
-      gaps                                        what the telemetry does not carry
+      gaps, lost_calls                            what the telemetry does not carry
     totals                                      counts over an Interaction and those nested in it
 
 Live only: ``completion`` and ``group`` (when an Interaction is complete), ``digest`` (what makes a revision), ``trace_ties``

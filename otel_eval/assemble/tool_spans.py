@@ -6,6 +6,7 @@ import heapq
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from otel_eval.assemble.nodes import Node
 from otel_eval.assemble.tree import Tree
@@ -222,6 +223,7 @@ _SHORTEST_CUT = 16
 """Characters that are left of a cut name, where nothing else says that it is cut."""
 
 
+@lru_cache(maxsize=10_000)
 def letters(name: str) -> str:
     """A name without case and punctuation: a tool's title and its name in the model's request differ in those."""
     return "".join(filter(str.isalnum, name)).lower()

@@ -31,9 +31,10 @@ def gate(
             metavar="PATH...",
         ),
     ] = None,
-    evaluator: Annotated[
-        str | None,
+    evaluators: Annotated[
+        list[str] | None,
         typer.Option(
+            "--evaluator",
             help="The evaluator (or, where none is called so, the check) whose pass rate counts; else whole attempts.",
             metavar="ID",
         ),
@@ -72,6 +73,9 @@ def gate(
 
     Example: otel-eval gate --evaluator refund-policy --since 1h --pass-rate 0.9
     """
+    if len(evaluators or ()) > 1:
+        raise fail(f"--evaluator is given {len(evaluators or ())} times: a gate is over one; run one for each")
+    evaluator = evaluators[0] if evaluators else None
     if paths:
         not_of_files = {
             "--since": since is not None,

@@ -152,13 +152,15 @@ Secret = Annotated[SecretStr, BeforeValidator(_secret, json_schema_input_type=st
 
 
 def _header_name(value: Any) -> str:
-    if isinstance(value, str) and re.fullmatch(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", value):
-        return value
-    raise refuse("the name of a header: letters, digits and dashes")
+    if not isinstance(value, str) or not re.fullmatch(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", value):
+        raise refuse("the name of a header: letters, digits and dashes")
+    if value.lower().endswith("-bin"):
+        raise refuse("the name of a header whose value is text: one that ends with -bin is binary over gRPC")
+    return value
 
 
 HeaderName = Annotated[str, BeforeValidator(_header_name, json_schema_input_type=str)]
-"""Source: RFC 9110, 5.6.2 (token)."""
+"""Source: RFC 9110, 5.6.2 (token); gRPC over HTTP/2, "Custom-Metadata"."""
 
 
 def texts(value: Any) -> Any:

@@ -52,6 +52,9 @@ class CallsToolWith(ExactEvaluator):
     def _place(self) -> str:
         return f"{self.tool}({self.argument})"
 
+    def _hidden(self) -> Inconclusive:
+        return Inconclusive(reason=f"{self._place} redacted", cause=Cause.REDACTED)
+
     def _read(self, interaction: Interaction, index: int, call: ToolCall) -> tuple[Any, Inconclusive | None]:
         """The argument's value and, where more evidence could change it, why."""
         gap = lacking_of_call(interaction, index, "arguments")
@@ -63,9 +66,10 @@ class CallsToolWith(ExactEvaluator):
             arguments, unsure = members_of_cut(call.arguments), None
         value = arguments.get(self.argument, _ABSENT)
         if value is _ABSENT:
-            return value, gap
+            hidden = isinstance(call.arguments, str) and bool(markers.spans(call.arguments))
+            return value, gap or (self._hidden() if hidden else None)
         if _has_marker(value) and not same(value, self.value):
-            return value, gap or Inconclusive(reason=f"{self._place} redacted", cause=Cause.REDACTED)
+            return value, gap or self._hidden()
         if cut:
             return value, gap if self.argument == unsure else None
         found = gap is None or (gap.cause is not Cause.INCOMPLETE and same(value, self.value))

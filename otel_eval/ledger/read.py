@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, Row, Select, Subquery, and_, func, or_, select
+from sqlalchemy import ColumnElement, Connection, Row, Select, Subquery, and_, exists, func, literal, or_, select
 
 from otel_eval import interaction_json, record_json
 from otel_eval.interaction import Interaction
@@ -17,6 +17,8 @@ from otel_eval.ledger.write import canonical_ids, chunks
 from otel_eval.record import EvaluationRecord, Origin
 
 PAGE = 500
+NO_END = -1
+"""Stands for an end where there is none, in the order of ends."""
 
 
 class RecordFilter(NamedTuple):
@@ -170,11 +172,25 @@ def matching_interactions(
     after: tuple[int, str] | None = None,
     page: int = PAGE,
 ) -> Iterator[Interaction]:
-    """Those that match, latest end first; one without an end comes last, and before any bound of time."""
-    rows = _interactions(wanted)
-    query = select(rows).where(*_times(rows.c, RecordFilter(since_ns=since_ns, until_ns=until_ns)))
-    for row in _pages(database, query, rows.c, after, page):
-        yield _interaction(row.body)
+    """Those that match, latest end first; one without an end comes last, and before any bound of time.
+
+    ``after`` a place in that order: one without an end has ``NO_END`` for it.
+    """
+    columns = interactions.c
+    chosen = [columns[name] == value for name, value in wanted.items() if value is not None]
+    # Two queries, so that either goes by the index of ends: sorting all with their bodies for each page took minutes.
+    if after is None or after[0] != NO_END:
+        times = _times(columns, RecordFilter(since_ns=since_ns, until_ns=until_ns))
+        ended = select(columns.ended_ns, columns.id, columns.body)
+        ended = ended.where(columns.ended_ns.is_not(None), *chosen, *times)
+        for row in _pages(database, ended, columns, after, page):
+            yield _interaction(row.body)
+        after = None
+    if since_ns is None:
+        endless = select(literal(NO_END).label("ended_ns"), columns.id, columns.body)
+        rows = endless.where(columns.ended_ns.is_(None), *chosen).subquery()
+        for row in _pages(database, select(rows), rows.c, after, page):
+            yield _interaction(row.body)
 
 
 def interaction_ids(
@@ -195,7 +211,7 @@ def of_canonical(connection: Connection, wanted: RecordFilter) -> RecordFilter:
 
 
 def _interactions(wanted: Mapping[str, str | None]) -> Subquery:
-    ended = func.coalesce(interactions.c.ended_ns, -1).label("ended_ns")
+    ended = func.coalesce(interactions.c.ended_ns, NO_END).label("ended_ns")
     query = select(ended, interactions.c.id, interactions.c.body)
     return query.where(
         *(interactions.c[name] == value for name, value in wanted.items() if value is not None)
@@ -203,22 +219,41 @@ def _interactions(wanted: Mapping[str, str | None]) -> Subquery:
 
 
 def _current(wanted: RecordFilter) -> Select[Any]:
-    rank = func.row_number().over(
-        partition_by=(records.c.canonical_id, records.c.evaluator, records.c.evaluator_version),
-        order_by=(records.c.revision.desc(), records.c.attempt.desc(), records.c.ended_ns.desc(), records.c.id),
+    """Each that no other of its evaluator and version, on its Interaction, comes after.
+
+    By the index of one Interaction's records, so that a page costs what it holds: ranking all of them for each page took
+    a ledger of 60,000 records a minute to read.
+    """
+    mine, other = records.c, records.alias().c
+    later = or_(
+        other.revision > mine.revision,
+        and_(other.revision == mine.revision, other.attempt > mine.attempt),
+        and_(other.revision == mine.revision, other.attempt == mine.attempt, other.ended_ns > mine.ended_ns),
+        and_(
+            other.revision == mine.revision,
+            other.attempt == mine.attempt,
+            other.ended_ns == mine.ended_ns,
+            other.id < mine.id,
+        ),
     )
-    ranked = select(records, rank.label("rank")).where(*fields(wanted)).subquery()
-    return select(ranked).where(ranked.c.rank == 1)
+    rivals = exists().where(
+        other.canonical_id == mine.canonical_id,
+        other.evaluator == mine.evaluator,
+        other.evaluator_version == mine.evaluator_version,
+        later,
+        *fields(wanted, other),
+    )
+    return select(records).where(*fields(wanted), ~rivals)
 
 
-def fields(wanted: RecordFilter) -> Iterator[ColumnElement[bool]]:
+def fields(wanted: RecordFilter, columns: Any = records.c) -> Iterator[ColumnElement[bool]]:
     """What a record's columns must be, beside its times."""
     values = {
-        records.c.canonical_id: wanted.interaction_id,
-        records.c.evaluator: wanted.evaluator,
-        records.c.agent: wanted.agent,
-        records.c.session: wanted.session,
-        records.c.origin: wanted.origin,
+        columns.canonical_id: wanted.interaction_id,
+        columns.evaluator: wanted.evaluator,
+        columns.agent: wanted.agent,
+        columns.session: wanted.session,
+        columns.origin: wanted.origin,
     }
     return (column == value for column, value in values.items() if value is not None)
 
@@ -246,7 +281,8 @@ def _pages(
 
 
 def _behind(columns: Any, ended_ns: int, id: str) -> ColumnElement[bool]:
-    return or_(columns.ended_ns < ended_ns, and_(columns.ended_ns == ended_ns, columns.id > id))
+    # Not as one or the other, for which SQLite would leave the index of ends.
+    return and_(columns.ended_ns <= ended_ns, or_(columns.ended_ns < ended_ns, columns.id > id))
 
 
 def _interaction(text: str) -> Interaction:

@@ -41,7 +41,7 @@ _MARKER = re.compile(
     # Langfuse, where the function that should mask fails.
     r"|<fully masked due to [^>\n]{0,80}>"
     # Sentry and Rails. In lower case it is an adjective, or the text of a link.
-    r"|(?-i:\[Filtered\]|\[FILTERED\])(?!\()"
+    r"|(?-i:\[Filtered\]|\[FILTERED\]|\[HIDDEN\]|<HIDDEN>)(?!\()"
     # Written by hand into a rule of the Collector: in capitals, as prose does not.
     r"|(?-i:(?<![\w:])REDACTED(?![\w:]))"
     rf"|(?<!\*)\*{{3,}}+(?:{_GONE}|(?-i:FILTERED|HIDDEN|REMOVED|SECRET))\*{{3,}}"

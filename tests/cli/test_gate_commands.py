@@ -147,6 +147,13 @@ def test_a_report_is_decided_by_its_own_gate_or_by_another(run, tmp_path):
     assert run("gate", str(good), str(none), "--evaluator", "judge", "--pass-rate", "0.5").exit_code == 0
 
 
+def test_a_gate_is_over_one_evaluator(run, tmp_path):
+    """The last of several would decide, and the others look as if they had."""
+    good = report_file(tmp_path / "good.json", Passed("a"))
+    result = run("gate", str(good), "--evaluator", "strict", "--evaluator", "polite", "--pass-rate", "0.5")
+    assert (result.exit_code, "--evaluator is given 2 times" in result.output) == (2, True)
+
+
 @pytest.fixture
 def recorded(run, tmp_path):
     """Two Interactions: one that looks the order up, one that does not; both decline politely."""

@@ -140,6 +140,7 @@ MISTAKES = [
     ("exporters: {otlp: {endpoint: 'c:0'}}", "1: exporters.otlp.endpoint: found 'c:0'; allowed: where to send, as http://collector:4317, https://… or host:port"),
     ("exporters: {otlp: {endpoint: 'http://[x'}}", "1: exporters.otlp.endpoint: found 'http://[x'; allowed: where to send, as http://collector:4317, https://… or host:port"),
     (f"exporters: {{otlp: {{endpoint: 'http://{'a' * 300}:1'}}}}", f"1: exporters.otlp.endpoint: found 'http://{'a' * 52}…'; allowed: where to send, as http://collector:4317, https://… or host:port"),
+    ("exporters: {otlp: {endpoint: 'c:1', headers: {x-bin: a}}}", "1: exporters.otlp.headers.x-bin: found that key; allowed: the name of a header whose value is text: one that ends with -bin is binary over gRPC"),
     ("exporters: {otlp: {endpoint: 'c:1', headers: {'x y': a}}}", "1: exporters.otlp.headers.\"x y\": found that key; allowed: the name of a header: letters, digits and dashes"),
     ("exporters: {otlp: {endpoint: 'c:1', headers: {x: \"a\\n\"}}}", "1: exporters.otlp.headers.x: found text; allowed: text on one line (a line break at its end? it cannot stand in a header)"),
     ("ledger: {url: 'mysql://u:hush-hush@h/d'}", "1: ledger.url: found text; allowed: a URL of SQLite or PostgreSQL, as sqlite:///ledger.db or postgresql://user@host/name"),

@@ -36,9 +36,7 @@ def test_each_page_goes_by_the_index_of_ends(full: Ledger, of: str) -> None:
             asked.append((statement, parameters))
 
     event.listen(engine, "before_cursor_execute", seen)
-    found = list(
-        full.current(origin=Origin.LIVE, page=3) if of == "records" else full.interactions(page=3)
-    )
+    found = list(full.current(origin=Origin.LIVE, page=3) if of == "records" else full.interactions(page=3))
     event.remove(engine, "before_cursor_execute", seen)
     assert len(found) == (16 if of == "records" else 9)
     assert len({each.id for each in found}) == len(found)

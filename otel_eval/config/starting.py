@@ -21,7 +21,7 @@ from otel_eval.config.load import Rule, asked_model, load
 from otel_eval.config.model import Config
 from otel_eval.config.sections import Storage
 from otel_eval.emit.settings import PREFIX, signals_on
-from otel_eval.emit.variables import mistakes_of, unreadable
+from otel_eval.emit.variables import mistakes_of, unreadable, unusable_pair
 from otel_eval.evaluators.errors import EvaluatorDefinitionError
 from otel_eval.evaluators.loading import load as load_custom
 from otel_eval.storage_directory import unusable
@@ -103,6 +103,11 @@ def _files_in(section: dict[str, Any], path: Path) -> Iterator[Fault]:
             fault = unreadable(value)
             if fault is not None:
                 yield Fault((*path, key), f"the file {fault}")
+    pair = section.get("cert_file"), section.get("key_file")
+    if all(isinstance(each, str) and unreadable(each) is None for each in pair):
+        fault = unusable_pair(*map(str, pair))
+        if fault is not None:
+            yield Fault((*path, "key_file"), fault)
 
 
 def _storage(tree: Any, environ: Mapping[str, str]) -> Iterator[Fault]:

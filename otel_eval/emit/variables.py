@@ -7,6 +7,7 @@ Source: OpenTelemetry specification, protocol/exporter.md.
 
 from __future__ import annotations
 
+import ssl
 from collections.abc import Iterator, Mapping
 from urllib.parse import urlsplit
 
@@ -65,6 +66,28 @@ def unreadable(path: str) -> str | None:
 
 
 _MOST_OF_PEM = 16 << 20
+
+
+def unusable_pair(certificate: str, key: str) -> str | None:
+    """Why TLS cannot be had with those two files, which are PEM; None where it can."""
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key, password=_no_password)
+    except _Encrypted:
+        return "the key is encrypted, and there is nobody to ask for its password"
+    except ssl.SSLError as error:
+        belongs = "they do not belong together" if error.reason == "KEY_VALUES_MISMATCH" else error.reason or str(error)
+        return f"the certificate and the key cannot be used: {belongs}"
+    except OSError as error:
+        return f"the certificate and the key cannot be used: {error.strerror}"
+    return None
+
+
+class _Encrypted(Exception):
+    """OpenSSL asks for a password."""
+
+
+def _no_password() -> str:
+    raise _Encrypted
 
 
 def _given(signal: Signal, key: str, environ: Mapping[str, str]) -> tuple[str, str]:

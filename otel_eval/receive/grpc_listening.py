@@ -23,7 +23,8 @@ def bind(server: grpc.aio.Server, listener: Listener) -> str:
             server.add_secure_port(wanted, _credentials(listener)) if listener.tls else server.add_insecure_port(wanted)
         )
     except RuntimeError as error:
-        raise ReceiverError(f"cannot listen on {wanted} (gRPC): is the address ours, and free?") from error
+        tls = ", and do the certificate and the key belong together" if listener.tls else ""
+        raise ReceiverError(f"cannot listen on {wanted} (gRPC): is the address ours, and free{tls}?") from error
     return endpoint(host, bound)
 
 

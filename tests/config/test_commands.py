@@ -7,9 +7,11 @@ import os
 from pathlib import Path
 
 import pytest
+from cryptography.hazmat.primitives import serialization
 from typer.testing import CliRunner, Result
 
 from otel_eval.cli.main import app
+from tests.certificates import self_signed
 
 
 @pytest.fixture
@@ -90,6 +92,43 @@ def test_check_without_the_files_of_another_machine(here: Path) -> None:
     (here / "c.yaml").write_text("exporters: {otlp: {endpoint: 'https://c:1', tls: {ca_file: /nope}}}")
     assert run("config", "check", "-c", "c.yaml").exit_code == 2
     assert run("config", "check", "-c", "c.yaml", "--no-files").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("broken", "said"),
+    [
+        ("none", ""),
+        ("another's", "the certificate and the key cannot be used: they do not belong together"),
+        ("encrypted", "the key is encrypted, and there is nobody to ask for its password"),
+        ("nonsense", "the certificate and the key cannot be used: "),
+    ],
+)
+@pytest.mark.parametrize(
+    "at", ["receivers: {otlp: {grpc: {tls: %s}}}", "exporters: {otlp: {endpoint: 'https://c:1', tls: %s}}"]
+)
+def test_check_tries_the_certificate_and_its_key(here: Path, broken: str, said: str, at: str) -> None:
+    """As a start does: what OpenSSL refuses is told at the key that names it."""
+    cert, key = self_signed(here)
+    if broken == "another's":
+        (here / "other").mkdir()
+        key = self_signed(here / "other")[1]
+    elif broken == "encrypted":
+        private = serialization.load_pem_private_key(key.read_bytes(), None)
+        key.write_bytes(
+            private.private_bytes(
+                serialization.Encoding.PEM,
+                serialization.PrivateFormat.PKCS8,
+                serialization.BestAvailableEncryption(b"secret"),
+            )
+        )
+    elif broken == "nonsense":
+        key.write_text("-----BEGIN PRIVATE KEY-----\nbm9uc2Vuc2U=\n-----END PRIVATE KEY-----\n")
+    (here / "c.yaml").write_text(at % f"{{cert_file: {cert}, key_file: {key}}}")
+    checked = run("config", "check", "-c", "c.yaml")
+    assert checked.exit_code == (2 if said else 0), checked.stderr
+    assert said in checked.stderr
+    if said:
+        assert "tls.key_file: " in checked.stderr.splitlines()[0]
 
 
 @pytest.mark.parametrize(

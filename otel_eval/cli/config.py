@@ -41,7 +41,8 @@ def check(
     files: Annotated[
         bool,
         typer.Option(
-            "--files/--no-files", help="Look for the files that `*_file` keys name, and at the storage directory."
+            "--files/--no-files",
+            help="Look for the files that `*_file` keys name, at the storage directory and at the ledger's file.",
         ),
     ] = True,
 ) -> None:

@@ -39,7 +39,7 @@ def load_to_start(
     """As :func:`otel_eval.config.load`, for a server. Raises ConfigError with every mistake that would keep it from starting.
 
     ``imports``: import what ``use`` names; ``files``: look for the files that keys ending with ``_file`` name, and at the
-    storage directory.
+    storage directory and the ledger's file.
     """
     config = load(path, environ, rules=rules_to_start(imports=imports, files=files))
     if imports:
@@ -53,7 +53,7 @@ def rules_to_start(*, imports: bool = True, files: bool = True) -> tuple[Rule, .
     def variables(tree: Any, environ: Mapping[str, str]) -> Iterator[Fault]:
         yield from _variables(tree, environ, files=files)
 
-    return (_judges, variables, *((_files, _storage) if files else ()), *((_imports,) if imports else ()))
+    return (_judges, variables, *((_files, _storage, _ledger) if files else ()), *((_imports,) if imports else ()))
 
 
 def _switched_on(tree: Any) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -123,6 +123,37 @@ def _storage(tree: Any, environ: Mapping[str, str]) -> Iterator[Fault]:
     reason = unusable(wanted)
     if reason is not None:
         yield Fault(("storage", "directory"), reason)
+
+
+def _ledger(tree: Any, environ: Mapping[str, str]) -> Iterator[Fault]:
+    """An SQLite file that could not be opened or made. Other databases are asked by a start alone."""
+    url = mapping(tree, "ledger").get("url")
+    if not isinstance(url, str) or not url.startswith(_SQLITE_FILE) or url.startswith(f"{_SQLITE_FILE}file:"):
+        return
+    name = url.removeprefix(_SQLITE_FILE).partition("?")[0]
+    if name in ("", ":memory:"):
+        return
+    file = FilePath(name).absolute()
+    reason = None
+    try:
+        if not file.exists():
+            if not file.parent.parent.is_dir():
+                reason = f"there is no directory {file.parent.parent}, and only the one that the file lies in is made"
+        elif file.is_dir():
+            reason = f"{file} is a directory"
+        else:
+            with file.open("rb") as opened:
+                head = opened.read(len(_SQLITE_HEAD))
+            reason = None if head in (b"", _SQLITE_HEAD) else f"{file} is no SQLite database"
+    except OSError as error:
+        reason = f"{file}: {error.strerror}"
+    if reason is not None:
+        yield Fault(("ledger", "url"), reason)
+
+
+_SQLITE_FILE = "sqlite:///"
+_SQLITE_HEAD = b"SQLite format 3\0"
+"""Source: sqlite.org/fileformat.html, 1.3."""
 
 
 def _imports(tree: Any, environ: Mapping[str, str]) -> Iterator[Fault]:

@@ -170,6 +170,29 @@ def test_check_refuses_the_storage_directories_that_a_start_refuses(here: Path) 
     assert "a name in it is longer than the 255 bytes" in run("config", "check", "-c", "c.yaml").stderr
 
 
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        ("sqlite:///nowhere/a/ledger.db", "nowhere, and only the one that the file lies in is made"),
+        ("sqlite:///notes.txt", "notes.txt is no SQLite database"),
+        ("sqlite:///folder", "folder is a directory"),
+        ("sqlite:///folder/ledger.db", ""),
+        ("sqlite:///new/ledger.db", ""),
+        ("sqlite:///empty.db?timeout=5", ""),
+        ("postgresql://db/otel_eval", ""),
+    ],
+)
+def test_check_looks_at_the_ledgers_file(here: Path, url: str, said: str) -> None:
+    """Where a start could neither open nor make it; and makes nothing itself."""
+    (here / "folder").mkdir()
+    (here / "empty.db").touch()
+    (here / "notes.txt").write_text("buy milk")
+    (here / "c.yaml").write_text(f"ledger: {{url: '{url}'}}")
+    checked = run("config", "check", "-c", "c.yaml")
+    assert (checked.exit_code, said in checked.stderr) == (2 if said else 0, True), checked.stderr
+    assert not (here / "new").exists()
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
 def test_check_tells_a_storage_directory_that_cannot_be_written_to(here: Path) -> None:
     """It, or what it would be made in."""

@@ -144,7 +144,7 @@ def _ledger(tree: Any, environ: Mapping[str, str]) -> Iterator[Fault]:
         else:
             with file.open("rb") as opened:
                 head = opened.read(len(_SQLITE_HEAD))
-            reason = None if head in (b"", _SQLITE_HEAD) else f"{file} is no SQLite database"
+            reason = None if head in (b"", _SQLITE_HEAD) else f"{file} is no ledger: it is no SQLite database"
     except OSError as error:
         reason = f"{file}: {error.strerror}"
     if reason is not None:

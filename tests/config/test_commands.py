@@ -174,7 +174,7 @@ def test_check_refuses_the_storage_directories_that_a_start_refuses(here: Path) 
     ("url", "said"),
     [
         ("sqlite:///nowhere/a/ledger.db", "nowhere, and only the one that the file lies in is made"),
-        ("sqlite:///notes.txt", "notes.txt is no SQLite database"),
+        ("sqlite:///notes.txt", "notes.txt is no ledger: it is no SQLite database"),
         ("sqlite:///folder", "folder is a directory"),
         ("sqlite:///folder/ledger.db", ""),
         ("sqlite:///new/ledger.db", ""),

@@ -12,7 +12,7 @@ from otel_eval.assemble.tree import Tree
 from otel_eval.conventions.facts import NO_USAGE, Facts, Kind, fill
 from otel_eval.conventions.reading.messages import asked_for, results_in
 from otel_eval.conventions.reading.parts import is_hidden
-from otel_eval.conventions.reading.reasons import asks_for_tools
+from otel_eval.conventions.reading.reasons import all_ask_for_tools
 from otel_eval.frozen import frozen
 from otel_eval.interaction import Message, ModelCall, TextPart, Usage
 
@@ -42,10 +42,7 @@ class Call:
 
         That it asked for tools is also known from its finish reason, where the request itself was not captured.
         """
-        reasons = self.facts.finish_reasons
-        if reasons and all(map(asks_for_tools, reasons)):
-            return None
-        return answer_in(self.output)
+        return None if all_ask_for_tools(self.facts.finish_reasons) else answer_in(self.output)
 
     def model_call(self) -> ModelCall:
         """As the domain has it."""

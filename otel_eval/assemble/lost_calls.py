@@ -9,7 +9,7 @@ from otel_eval.assemble.evidence import Evidence
 from otel_eval.assemble.transcript import turn_of
 from otel_eval.conventions.facts import TOOL_CALLS, Kind
 from otel_eval.conventions.reading.messages import asked_for, calls_in, results_in
-from otel_eval.conventions.reading.reasons import asks_for_tools
+from otel_eval.conventions.reading.reasons import all_ask_for_tools
 from otel_eval.interaction import Interaction, Message
 
 
@@ -45,9 +45,7 @@ def loses_requests(evidence: Evidence) -> bool:
 def stopped_for_tools(evidence: Evidence) -> bool:
     """Whether a model stopped to have tools called, and its words alone are written."""
     return any(
-        bool(call.output and call.facts.finish_reasons)
-        and all(map(asks_for_tools, call.facts.finish_reasons))
-        and not any(map(calls_in, call.output))
+        bool(call.output) and all_ask_for_tools(call.facts.finish_reasons) and not any(map(calls_in, call.output))
         for call in evidence.calls
     )
 
@@ -68,8 +66,7 @@ def lost_a_call(evidence: Evidence) -> bool:
         return False  # by another clock, or the last of them
     return any(
         not call.output
-        and call.facts.finish_reasons
-        and all(map(asks_for_tools, call.facts.finish_reasons))
+        and all_ask_for_tools(call.facts.finish_reasons)
         and 0 < call.node.ended_ns <= following.node.started_ns
         and not any(call.node.started_ns <= started_ns <= following.node.started_ns for started_ns in ran)
         for call, following in pairwise(evidence.calls)
@@ -89,7 +86,7 @@ def shows_results_alone(interaction: Interaction, evidence: Evidence) -> bool:
     if shown <= {None}:
         return False
     told = {call.call_id for call in interaction.tool_calls} | {None}
-    told |= {part.call_id for message in _messages(evidence) for part in asked_for((message,))}
+    told |= {part.call_id for part in asked_for(_messages(evidence))}
     return not shown <= told
 
 

@@ -15,7 +15,7 @@ from otel_eval.conventions.facts import Convention, Facts, Kind
 from otel_eval.conventions.reading.content import Content, usage_of
 from otel_eval.conventions.reading.failures import error_in_result, failure_of, is_control_flow, tool_error_of
 from otel_eval.conventions.reading.messages import calls_in, read_message, read_messages
-from otel_eval.conventions.reading.reasons import asks_for_tools
+from otel_eval.conventions.reading.reasons import all_ask_for_tools
 from otel_eval.conventions.reading.values import decode_leniently, first_text, is_object, text
 from otel_eval.interaction import Failure, Message, Part, ReasoningPart, TextPart
 from otel_eval.signals import Span
@@ -74,7 +74,7 @@ def _conversation(span: Span, kind: Kind, operation: str, content: Content) -> F
         agent=first_text(attributes, ("ai.telemetry.functionId", "resource.name")),
         input=inputs if inputs is not None else content.messages("input", "ai.prompt.messages"),
         output=outputs,
-        reply=_reply(outputs) if kind is Kind.AGENT and not all(map(asks_for_tools, reasons or ("",))) else None,
+        reply=_reply(outputs) if kind is Kind.AGENT and not all_ask_for_tools(reasons) else None,
         system=system,
         model=first_text(attributes, ("ai.response.model", "gen_ai.response.model", "ai.model.id")),
         response_id=first_text(attributes, ("ai.response.id", "gen_ai.response.id")) if kind is Kind.MODEL else None,

@@ -7,7 +7,7 @@ LangChain4j; an enumeration's member where Python wrote it as a text, ``FinishRe
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -21,6 +21,11 @@ _ENDING = frozenset({"stop", "endturn", "stopsequence", "length", "maxtokens", "
 def asks_for_tools(reason: str) -> bool:
     """Whether the model stopped to have tools called."""
     return _word(reason) in _ASKING
+
+
+def all_ask_for_tools(reasons: Sequence[str]) -> bool:
+    """Whether there are reasons, and each is that tools are to be called."""
+    return bool(reasons) and all(map(asks_for_tools, reasons))
 
 
 @lru_cache(maxsize=512)

@@ -5,7 +5,20 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, Row, Select, Subquery, and_, exists, func, literal, or_, select
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Row,
+    Select,
+    Subquery,
+    and_,
+    exists,
+    func,
+    literal,
+    or_,
+    select,
+    tuple_,
+)
 
 from otel_eval import interaction_json, record_json
 from otel_eval.interaction import Interaction
@@ -177,7 +190,7 @@ def matching_interactions(
     ``after`` a place in that order: one without an end has ``NO_END`` for it.
     """
     columns = interactions.c
-    chosen = [columns[name] == value for name, value in wanted.items() if value is not None]
+    chosen = _chosen(wanted)
     # Two queries, so that either goes by the index of ends: sorting all with their bodies for each page took minutes.
     if after is None or after[0] != NO_END:
         times = _times(columns, RecordFilter(since_ns=since_ns, until_ns=until_ns))
@@ -213,9 +226,11 @@ def of_canonical(connection: Connection, wanted: RecordFilter) -> RecordFilter:
 def _interactions(wanted: Mapping[str, str | None]) -> Subquery:
     ended = func.coalesce(interactions.c.ended_ns, NO_END).label("ended_ns")
     query = select(ended, interactions.c.id, interactions.c.body)
-    return query.where(
-        *(interactions.c[name] == value for name, value in wanted.items() if value is not None)
-    ).subquery()
+    return query.where(*_chosen(wanted)).subquery()
+
+
+def _chosen(wanted: Mapping[str, str | None]) -> list[ColumnElement[bool]]:
+    return [interactions.c[name] == value for name, value in wanted.items() if value is not None]
 
 
 def _current(wanted: RecordFilter) -> Select[Any]:
@@ -225,17 +240,8 @@ def _current(wanted: RecordFilter) -> Select[Any]:
     a ledger of 60,000 records a minute to read.
     """
     mine, other = records.c, records.alias().c
-    later = or_(
-        other.revision > mine.revision,
-        and_(other.revision == mine.revision, other.attempt > mine.attempt),
-        and_(other.revision == mine.revision, other.attempt == mine.attempt, other.ended_ns > mine.ended_ns),
-        and_(
-            other.revision == mine.revision,
-            other.attempt == mine.attempt,
-            other.ended_ns == mine.ended_ns,
-            other.id < mine.id,
-        ),
-    )
+    ours, theirs = (tuple_(each.revision, each.attempt, each.ended_ns) for each in (mine, other))
+    later = or_(theirs > ours, and_(theirs == ours, other.id < mine.id))
     rivals = exists().where(
         other.canonical_id == mine.canonical_id,
         other.evaluator == mine.evaluator,

@@ -96,6 +96,7 @@ def _files(tree: Any, environ: Mapping[str, str]) -> Iterator[Fault]:
 def _files_in(section: dict[str, Any], path: Path) -> Iterator[Fault]:
     if section.get("enabled") in (False, "false") and path[0] == "receivers":
         return
+    readable: dict[str, str] = {}
     for key, value in section.items():
         if isinstance(value, dict):
             yield from _files_in(value, (*path, key))
@@ -103,9 +104,10 @@ def _files_in(section: dict[str, Any], path: Path) -> Iterator[Fault]:
             fault = unreadable(value)
             if fault is not None:
                 yield Fault((*path, key), f"the file {fault}")
-    pair = section.get("cert_file"), section.get("key_file")
-    if all(isinstance(each, str) and unreadable(each) is None for each in pair):
-        fault = unusable_pair(*map(str, pair))
+            else:
+                readable[key] = value
+    if {"cert_file", "key_file"} <= readable.keys():
+        fault = unusable_pair(readable["cert_file"], readable["key_file"])
         if fault is not None:
             yield Fault((*path, "key_file"), fault)
 

@@ -66,7 +66,7 @@ class CallsToolWith(ExactEvaluator):
             arguments, unsure = members_of_cut(call.arguments), None
         value = arguments.get(self.argument, _ABSENT)
         if value is _ABSENT:
-            hidden = isinstance(call.arguments, str) and bool(markers.spans(call.arguments))
+            hidden = isinstance(call.arguments, str) and _has_marker(call.arguments)
             return value, gap or (self._hidden() if hidden else None)
         if _has_marker(value) and not same(value, self.value):
             return value, gap or self._hidden()

@@ -2,19 +2,37 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+from collections.abc import AsyncIterator
 from dataclasses import replace
 
-from otel_eval.config import build_evaluators, build_judges, parse
+from otel_eval.config import Config, build_evaluators, build_judges, parse
 from otel_eval.dispatch import Dispatcher
 from otel_eval.evaluators.criterion import JudgeEvaluator
 from otel_eval.evaluators.label_judge import label_judge
-from otel_eval.judges import JudgeUnavailable, ModelAnswer, ModelJudge, ModelRequest
+from otel_eval.judges import CompletionFunction, JudgeUnavailable, ModelAnswer, ModelJudge, ModelRequest
 from otel_eval.judges.budget import Spent, utc_day
 from otel_eval.ledger import AsyncLedger
 from otel_eval.outcome import Cause
 from otel_eval.testing.interactions import interaction, tool_call
 from tests.dispatch.kit import GUARD, Pipeline, arrived, until
+
+
+@contextlib.asynccontextmanager
+async def dispatching(pipeline: Pipeline, config: Config, complete: CompletionFunction) -> AsyncIterator[Dispatcher]:
+    """A dispatcher of that configuration on the pipeline's ledger; ``complete`` answers for every model."""
+    ledger = await AsyncLedger.open(pipeline.url)
+    judges = build_judges(config, complete=complete, clock=pipeline.clock, guard=GUARD, recorder=pipeline.counts)
+    dispatcher = Dispatcher(
+        config=config, evaluators=build_evaluators(config), ledger=ledger, guard=GUARD, clock=pipeline.clock,
+        recorder=pipeline.counts, judges=judges,
+    )  # fmt: skip
+    with ledger.listening(pipeline.stored):
+        async with dispatcher:
+            yield dispatcher
+    await ledger.close()
+
 
 CONFIG = """
 dispatch: {max_wait: 10m}
@@ -44,22 +62,14 @@ async def test_an_outage_of_one_model_leaves_the_others_alone(pipeline: Pipeline
         )
 
     config = parse(CONFIG, {})
-    ledger = await AsyncLedger.open(pipeline.url)
-    judges = build_judges(config, complete=complete, clock=pipeline.clock, guard=GUARD, recorder=pipeline.counts)
-    dispatcher = Dispatcher(
-        config=config, evaluators=build_evaluators(config), ledger=ledger, guard=GUARD, clock=pipeline.clock,
-        recorder=pipeline.counts, judges=judges,
-    )  # fmt: skip
-    with ledger.listening(pipeline.stored):
-        async with dispatcher:
-            await dispatcher.accept([arrived(interaction())])
-            first = {record.evaluator: record for record in await pipeline.ended(2)}
-            await until(lambda: pipeline.counts.last.get("otel_eval.judge.paused") == 1)
-            await pipeline.clock.run_for(590)
-            assert len(pipeline.records) == 2
-            await pipeline.clock.run_for(15)
-            last = (await pipeline.ended(3))[2]
-    await ledger.close()
+    async with dispatching(pipeline, config, complete) as dispatcher:
+        await dispatcher.accept([arrived(interaction())])
+        first = {record.evaluator: record for record in await pipeline.ended(2)}
+        await until(lambda: pipeline.counts.last.get("otel_eval.judge.paused") == 1)
+        await pipeline.clock.run_for(590)
+        assert len(pipeline.records) == 2
+        await pipeline.clock.run_for(15)
+        last = (await pipeline.ended(3))[2]
     assert {name: record.outcome.name for name, record in first.items()} == {"ok": "passed", "toxicity": "passed"}
     [call] = first["toxicity"].judge_calls
     assert (call.requested_model, call.answered_model) == ("p/two", "two-0125")
@@ -88,22 +98,14 @@ async def test_a_judge_is_asked_again_only_where_its_prompt_changes(pipeline: Pi
         return ModelAnswer(text=json.dumps(verdict), model="m")
 
     config = parse(CONFIG, {})
-    ledger = await AsyncLedger.open(pipeline.url)
-    judges = build_judges(config, complete=complete, clock=pipeline.clock, guard=GUARD, recorder=pipeline.counts)
-    dispatcher = Dispatcher(
-        config=config, evaluators=build_evaluators(config), ledger=ledger, guard=GUARD, clock=pipeline.clock,
-        recorder=pipeline.counts, judges=judges,
-    )  # fmt: skip
     one = interaction(reply="delivered")
-    with ledger.listening(pipeline.stored):
-        async with dispatcher:
-            await dispatcher.accept([arrived(one, "d1")])
-            await pipeline.ended(3)
-            await dispatcher.accept([arrived(replace(one, tool_calls=(tool_call("getOrder"),)), "d2")])
-            await pipeline.ended(5)  # the exact one and the criterion judge
-            await dispatcher.accept([arrived(replace(one, reply="never"), "d3")])
-            await pipeline.ended(8)
-    await ledger.close()
+    async with dispatching(pipeline, config, complete) as dispatcher:
+        await dispatcher.accept([arrived(one, "d1")])
+        await pipeline.ended(3)
+        await dispatcher.accept([arrived(replace(one, tool_calls=(tool_call("getOrder"),)), "d2")])
+        await pipeline.ended(5)  # the exact one and the criterion judge
+        await dispatcher.accept([arrived(replace(one, reply="never"), "d3")])
+        await pipeline.ended(8)
     assert sorted(asked) == ["one", "one", "one", "two", "two"]
 
 
@@ -131,22 +133,14 @@ async def test_a_judge_that_code_made_waits_as_one_of_the_configuration_does(pip
         "kind": {"use": "tests.dispatch.test_with_judges:KIND", "agents": ["*"]},
     }
     config = parse({"judge_models": {"one": {"model": "p/one"}}, "evaluators": uses}, {})
-    ledger = await AsyncLedger.open(pipeline.url)
-    judges = build_judges(config, complete=complete, clock=pipeline.clock, guard=GUARD, recorder=pipeline.counts)
-    dispatcher = Dispatcher(
-        config=config, evaluators=build_evaluators(config), ledger=ledger, guard=GUARD, clock=pipeline.clock,
-        recorder=pipeline.counts, judges=judges,
-    )  # fmt: skip
-    with ledger.listening(pipeline.stored):
-        async with dispatcher:
-            await dispatcher.accept([arrived(interaction())])
-            await until(lambda: pipeline.counts.last.get("otel_eval.judge.paused") == 1)
-            await pipeline.clock.run_for(120)
-            assert pipeline.records == []
-            down = False
-            await pipeline.clock.run_for(120)
-            records = await pipeline.ended(2)
-    await ledger.close()
+    async with dispatching(pipeline, config, complete) as dispatcher:
+        await dispatcher.accept([arrived(interaction())])
+        await until(lambda: pipeline.counts.last.get("otel_eval.judge.paused") == 1)
+        await pipeline.clock.run_for(120)
+        assert pipeline.records == []
+        down = False
+        await pipeline.clock.run_for(120)
+        records = await pipeline.ended(2)
     assert {(record.evaluator, record.outcome.name) for record in records} == {("safe", "passed"), ("kind", "passed")}
 
 

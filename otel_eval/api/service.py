@@ -16,7 +16,7 @@ from otel_eval.api.failures import NotFound, TooMuch
 from otel_eval.api.watching import Watchers
 from otel_eval.clock import Clock
 from otel_eval.interaction import Interaction
-from otel_eval.ledger import AsyncLedger, WaitingEvaluation
+from otel_eval.ledger import NO_END, AsyncLedger, WaitingEvaluation
 from otel_eval.record import EvaluationRecord
 from otel_eval.v1 import evaluations_pb2 as pb
 from otel_eval.wording import number_of
@@ -191,7 +191,7 @@ def _message_of(
 
 def _place_of_interaction(one: Interaction) -> tuple[int, str]:
     """Its place in a listing, where one without an end comes last."""
-    return (-1 if one.ended_ns is None else min(one.ended_ns, LAST_NS), one.id)
+    return (NO_END if one.ended_ns is None else min(one.ended_ns, LAST_NS), one.id)
 
 
 def _place_of_record(record: EvaluationRecord) -> tuple[int, str]:

@@ -16,6 +16,7 @@ from otel_eval.ledger.asynchronous import AsyncLedger
 from otel_eval.ledger.errors import LedgerError, LedgerFormatError, LedgerNotFound, LedgerRefused, LedgerUnavailable
 from otel_eval.ledger.ledger import Ledger
 from otel_eval.ledger.model import (
+    NO_END,
     Arrivals,
     Backlog,
     Batch,
@@ -32,6 +33,7 @@ from otel_eval.ledger.model import (
 )
 
 __all__ = [
+    "NO_END",
     "Arrivals",
     "AsyncLedger",
     "Backlog",

@@ -97,7 +97,7 @@ class Ledger:
     ) -> Iterator[Interaction]:
         """The stored Interactions that match, latest end first. ``since_ns`` and ``until_ns`` bound the end.
 
-        ``after``: from behind the one with that end (-1 for none) and id. ``page``: so many are read at a time.
+        ``after``: from behind the one with that end (``NO_END`` for none) and id. ``page``: so many are read at a time.
         """
         wanted = {"agent": agent, "session": session, "user_id": user_id, "parent_id": parent_id}
         return read.matching_interactions(self._database, wanted, since_ns, until_ns, after=after, page=page)

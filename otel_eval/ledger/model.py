@@ -10,6 +10,9 @@ from typing import NamedTuple
 from otel_eval.interaction import Interaction
 from otel_eval.record import EvaluationRecord, Origin
 
+NO_END = -1
+"""Stands for the end of an Interaction without one, in the order of ends."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredInteraction:

@@ -24,14 +24,12 @@ from otel_eval import interaction_json, record_json
 from otel_eval.interaction import Interaction
 from otel_eval.ledger import body, statements
 from otel_eval.ledger.database import Database
-from otel_eval.ledger.model import Standing, StoredInteraction
+from otel_eval.ledger.model import NO_END, Standing, StoredInteraction
 from otel_eval.ledger.schema import aliases, interactions, records
 from otel_eval.ledger.write import canonical_ids, chunks
 from otel_eval.record import EvaluationRecord, Origin
 
 PAGE = 500
-NO_END = -1
-"""Stands for an end where there is none, in the order of ends."""
 
 
 class RecordFilter(NamedTuple):

@@ -212,8 +212,8 @@ class Interaction:
     ``id`` is ``<trace id>-<span id>`` in lower-case hex. ``parent_id`` is the Interaction this one is nested in (a
     sub-agent). ``asked`` is the user message of *this* turn, ``history`` the earlier turns that the model saw.
     ``usage`` is this Interaction's own, ``totals`` includes the nested ones. ``complete`` is False where the agent's
-    own span never came, or has not ended (its end is 0). ``role`` comes from the configuration, not from telemetry. ``attributes`` are those of the agent
-    span that the configuration's roles are matched by, and no others.
+    own span never came, or has not ended (its end is 0). ``role`` comes from the configuration, not from telemetry.
+    ``attributes`` are those of the agent span that the configuration's roles are matched by, and no others.
     """
 
     id: str

@@ -290,8 +290,8 @@ def _prefixes(messages: Sequence[Message]) -> list[str]:
 def is_answered(loop: Loop) -> bool:
     """Whether the last call gave a text and asked for no tool, or failed: nothing more is to come.
 
-    Where what it gave is not captured, its finish reason tells, unless tools may have been asked for all the same. Gemini's is the same for a call that asks for tools: such
-    a loop goes on when its next call comes, as one that is late.
+    Where what it gave is not captured, its finish reason tells, unless tools may have been asked for all the same.
+    Gemini's is the same for a call that asks for tools: such a loop goes on when its next call comes, as one that is late.
     """
     last = last_of(loop.calls)
     if last.facts.failure is not None or last.answer is not None:

@@ -24,9 +24,8 @@ class Evidence:
     ``frames``: the spans that stand for the invocation, outermost first; none for a bare loop. ``steps``: other spans of
     it that may carry content. ``calls``: the model's calls of the conversation; ``inner_calls``: those that tools made.
     ``is_handoff``: whether a tool of that name only hands over to another agent. ``later``: the agents that took over, in
-    order.
-    ``within``: agents that ran inside this one's span but not in a tool of its. ``around``: what the spans above say,
-    innermost first, where each of several turns is an Interaction of its own. ``alone``: no other agent ran in its trace.
+    order. ``within``: agents that ran inside this one's span but not in a tool of its. ``around``: what the spans above
+    say, innermost first, where each of several turns is an Interaction of its own. ``alone``: no other agent ran in its trace.
     ``lacks_agent``: the agent's own span never came, a workflow's around it stands for it.
     """
 

@@ -23,8 +23,9 @@ class Standing:
     """How far an Interaction has come. Times are those of arrival.
 
     ``root`` is its agent span, None where there is none. ``last_activity`` is the last arrival of anything that is or
-    could be its own, ``last_around`` of anything in its traces. ``waits_for_span``: its own span, or one that must be below it, has not
-    ended. ``waits_for_outer``: the parent of its agent span lives in the same process and has not arrived.
+    could be its own, ``last_around`` of anything in its traces. ``waits_for_span``: its own span, or one
+    that must be below it, has not ended. ``waits_for_outer``: the parent of its agent span lives in the same process and
+    has not arrived.
     """
 
     root: Node | None

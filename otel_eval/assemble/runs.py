@@ -29,8 +29,8 @@ class Run:
     """One invocation: its own span, the frames and agent spans merged into it, and all its spans.
 
     ``members`` are in tree order, without ``root`` and without nested runs; ``inside_tool`` are those below a tool's
-    span, or a check's. ``in_a_row`` are the later agents of the same frame, ``within`` the agents nested in it outside its tools,
-    ``in_tools`` those in its tools; ``parent`` is the run that it is nested in.
+    span, or a check's. ``in_a_row`` are the later agents of the same frame, ``within`` the agents nested in it outside its
+    tools, ``in_tools`` those in its tools; ``parent`` is the run that it is nested in.
     """
 
     tree: Tree

@@ -1,8 +1,8 @@
 """Runs of a thread that a service keeps: an agent's invocation made of many requests, each a span, mostly side by side.
 
 A message is put into the thread, a run is started and asked for until it wants the results of tools or has ended, and what
-it said is fetched at last. The span that started the run stands for the invocation, until the run's end: it was asked what had been put into the
-thread since the run before, and gave what any request got of it. A run that nobody started here is none.
+it said is fetched at last. The span that started the run stands for the invocation, until the run's end: it was asked what
+had been put into the thread since the run before, and gave what any request got of it. A run that nobody started here is none.
 """
 
 from __future__ import annotations

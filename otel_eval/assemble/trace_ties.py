@@ -25,8 +25,8 @@ def ties(arrived: Node | Note) -> frozenset[str]:
 
     Only model calls have any, tools', and agents whose model calls are traces of their own: the tool call ids of this turn,
     the response id (another instrumentation's span of the same call), and the turn's opening (history and user message),
-    which all calls of one turn begin with. What is on a message bus is tied by its own trace and those that it links to. The requests about
-    a thread that a service keeps are tied by its id.
+    which all calls of one turn begin with. What is on a message bus is tied by its own trace and those that it links to.
+    The requests about a thread that a service keeps are tied by its id.
     """
     facts = arrived.facts
     if facts is not None and facts.delivery is not None and isinstance(arrived, Node):

@@ -1,6 +1,7 @@
 """How agents write their telemetry: one small module for each way, which turns one span into :class:`~.facts.Facts`.
 
-A new convention is a module with a pure ``read(span) -> Facts | None`` and a ``CONVENTION``, and one line in ``table.py``. What to know when writing one:
+A new convention is a module with a pure ``read(span) -> Facts | None`` and a ``CONVENTION``, and one line in ``table.py``.
+What to know when writing one:
 
 * ``Convention.prefixes`` (attribute keys), ``scopes`` and ``events`` say which spans are offered to ``read``. They are all
   that is looked at of most spans, so be exact. ``read_log`` gets log records that name a span.
@@ -11,8 +12,8 @@ A new convention is a module with a pure ``read(span) -> Facts | None`` and a ``
 * Names: ``agent`` where the telemetry names the agent, ``weak_agent`` for a class, a function or a span's name.
 * What readers share is in :mod:`~.reading`. Messages come from ``messages.read_messages`` (any framework's shape), whatever a
   function took and returned from ``payloads.input_payload`` and ``output_payload``, a tool's from
-  ``tool_payloads.tool_arguments`` and ``tool_outcome``; flattened lists from ``values.unflatten``. Read attributes through ``content.Content``, which notes
-  what is hidden or cut.
+  ``tool_payloads.tool_arguments`` and ``tool_outcome``; flattened lists from ``values.unflatten``. Read attributes through
+  ``content.Content``, which notes what is hidden or cut.
 * What a model's client returned, serialised whole, is read by ``answers``; tracers that record whatever functions took and
   returned (Langfuse, MLflow, LangSmith) say only what is what, and ``observed`` reads it.
 * ``input`` is all that went in, with history; the assembler finds this turn. Say ``new_from`` only if the telemetry does.

@@ -6,7 +6,8 @@ is, and a turn has as many as it takes. With content off the messages keep their
 
 ``azure-ai-agents`` keeps threads: a run of one is many requests (:mod:`otel_eval.assemble.threads`), each a span, also one for
 each message and step of a list. The span of a listed step has the ids of thread and run exchanged; its event has not.
-Source: azure-ai-agents 1.1 (``telemetry/_ai_agents_instrumentor.py``); azure-ai-projects 2.0 to 2.10 (``telemetry/_responses_instrumentor.py``), azure-core-tracing-opentelemetry 1.0.0b13.
+Source: azure-ai-agents 1.1 (``telemetry/_ai_agents_instrumentor.py``), azure-ai-projects 2.0 to 2.10
+(``telemetry/_responses_instrumentor.py``), azure-core-tracing-opentelemetry 1.0.0b13.
 """
 
 from __future__ import annotations
